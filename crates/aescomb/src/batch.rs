@@ -1,0 +1,527 @@
+//! Batches: what a call works on, in two forms that feed one engine.
+
+use crate::error::{Allowed, Error, Field};
+use crate::text::Text;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// No call has finished it yet.
+    Pending,
+    /// Done.
+    Done,
+    /// The padding is none; the output was wiped.
+    BadPadding,
+    /// The tag does not belong to the text.
+    BadTag,
+}
+
+/// One message of a batch: a struct that borrows its parts.
+///
+/// ```
+/// use aescomb::{Comb, Key, Message, Mode, Text};
+///
+/// let key = Key::new(Mode::Cbc, &[0; 16])?;
+/// let (mut a, mut b) = ([1u8; 32], [2u8; 1504]);
+/// let mut batch = [
+///     Message::new(Text::in_place(&mut a)).nonce(&[3; 16]),
+///     Message::new(Text::in_place(&mut b)).nonce(&[4; 16]),
+/// ];
+/// Comb::new().encrypt(&key, &mut batch)?;
+/// # Ok::<(), aescomb::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Message<'a> {
+    text: Text<'a>,
+    nonce: &'a [u8],
+    tag: &'a mut [u8],
+    key: u32,
+    status: Status,
+}
+
+impl<'a> Message<'a> {
+    /// A message of this text, with an empty nonce, no tag, and the first key of
+    /// a table.
+    pub fn new(text: Text<'a>) -> Self {
+        Message {
+            text,
+            nonce: &[],
+            tag: &mut [],
+            key: 0,
+            status: Status::Pending,
+        }
+    }
+
+    /// Sets the nonce: initialisation vector or initial counter block.
+    pub fn nonce(self, nonce: &'a [u8]) -> Self {
+        Message { nonce, ..self }
+    }
+
+    /// Sets where the tag goes, or for verification where it is; its length is
+    /// the length of the tag.
+    pub fn tag(self, tag: &'a mut [u8]) -> Self {
+        Message { tag, ..self }
+    }
+
+    /// Sets the message's key: its place in the table of
+    /// [`Keys::Table`](crate::Keys::Table).
+    pub fn key(self, key: u32) -> Self {
+        Message { key, ..self }
+    }
+
+    /// What the last call made of it.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The bytes that the last call wrote: empty if there was none, if the
+    /// message failed, or for a MAC.
+    pub fn output(&self) -> &[u8] {
+        self.text.output()
+    }
+
+    /// As [`Message::output`], for as long as the destination is borrowed.
+    pub fn into_output(self) -> &'a mut [u8] {
+        self.text.into_output()
+    }
+}
+
+/// A type of offsets into a packed buffer: `u32`, `i32`, `u64`, `i64`, `usize`.
+pub trait Offset: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn get(self) -> Option<usize>;
+}
+
+macro_rules! offset {
+    ($($t:ty)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Offset for $t {
+            #[inline(always)]
+            fn get(self) -> Option<usize> {
+                usize::try_from(self).ok()
+            }
+        }
+    )*};
+}
+offset!(u32 i32 u64 i64 usize);
+
+/// Where messages lie in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout<'a, O> {
+    /// One after the other: message `i` is from `offsets[i]` to
+    /// `offsets[i + 1]`, as in an Arrow binary column.
+    Offsets(&'a [O]),
+    /// Message `i` begins at `starts[i]` and has `lengths[i]` bytes; they are in
+    /// ascending order and do not overlap.
+    Slots {
+        /// First byte of every message.
+        starts: &'a [O],
+        /// Bytes of every message.
+        lengths: &'a [O],
+    },
+    /// Message `i` begins at `i * stride` and has `lengths[i]` bytes, as in a
+    /// ring of packets.
+    Ring {
+        /// Bytes from one message's beginning to the next one's.
+        stride: usize,
+        /// Bytes of every message, at most `stride` each.
+        lengths: &'a [O],
+    },
+}
+
+impl<O: Offset> Layout<'_, O> {
+    fn len(&self) -> usize {
+        match self {
+            Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
+            Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
+        }
+    }
+
+    /// Start, length and room of message `i`, inside `..end`.
+    #[inline(always)]
+    fn span(&self, i: usize, end: usize) -> Result<(usize, usize, usize), Error> {
+        let bad = |given: Option<usize>, allowed| {
+            Err(Error::new(
+                Field::Offset,
+                given.unwrap_or(usize::MAX),
+                allowed,
+            ))
+        };
+        let (start, len, room) = match self {
+            Layout::Offsets(offsets) => {
+                let (from, to) = (offsets[i].get(), offsets[i + 1].get());
+                match (from, to) {
+                    (Some(from), Some(to)) if from <= to => (from, to - from, to - from),
+                    (from, to) => {
+                        return bad(to, Allowed::AtLeast(from.unwrap_or(0)));
+                    }
+                }
+            }
+            Layout::Slots { starts, lengths } => {
+                let (Some(start), Some(len)) = (starts[i].get(), lengths[i].get()) else {
+                    return bad(None, Allowed::AtMost(end));
+                };
+                if i > 0 {
+                    // Its predecessor was found good before it.
+                    let before =
+                        starts[i - 1].get().unwrap_or(0) + lengths[i - 1].get().unwrap_or(0);
+                    if start < before {
+                        return bad(Some(start), Allowed::AtLeast(before));
+                    }
+                }
+                (start, len, len)
+            }
+            Layout::Ring { stride, lengths } => {
+                let Some(len) = lengths[i].get() else {
+                    return bad(None, Allowed::AtMost(*stride));
+                };
+                if len > *stride {
+                    return bad(Some(len), Allowed::AtMost(*stride));
+                }
+                (i.saturating_mul(*stride), len, *stride)
+            }
+        };
+        if start > end || len > end - start {
+            return bad(Some(start.saturating_add(len)), Allowed::AtMost(end));
+        }
+        Ok((start, len, room.min(end - start)))
+    }
+}
+
+/// Nonces or tags of a packed batch: column bytes and the distance between two
+/// entries.
+#[derive(Clone, Copy, Debug)]
+struct Stride {
+    bytes: usize,
+    stride: usize,
+}
+
+/// A batch of messages that lie in one buffer, with their nonces, tags and key
+/// indices in columns: the form of packet rings, Arrow columns and C callers.
+/// Nothing is copied.
+///
+/// ```
+/// use aescomb::{Comb, Key, Layout, Mode, Packed, Text};
+///
+/// let key = Key::new(Mode::Ctr, &[0; 32])?;
+/// let mut data = *b"one, two and three";
+/// let offsets = [0u32, 5, 9, 18];
+/// let nonces = [7u8; 3 * 16];
+/// let mut batch =
+///     Packed::new(Text::in_place(&mut data), Layout::Offsets(&offsets)).nonces(&nonces, 16, 16);
+/// Comb::new().encrypt(&key, &mut batch)?;
+/// # Ok::<(), aescomb::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Packed<'a, O> {
+    text: Text<'a>,
+    layout: Layout<'a, O>,
+    /// Where the results go, when not to the messages' own places.
+    output: Option<Layout<'a, O>>,
+    nonces: &'a [u8],
+    nonce: Stride,
+    tags: &'a mut [u8],
+    tag: Stride,
+    keys: Option<&'a [u32]>,
+    results: Option<&'a mut [MessageResult]>,
+}
+
+/// What became of a message of a packed batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageResult {
+    /// Verdict.
+    pub status: Status,
+    /// Bytes of output.
+    pub len: usize,
+}
+
+impl Default for MessageResult {
+    fn default() -> Self {
+        MessageResult {
+            status: Status::Pending,
+            len: 0,
+        }
+    }
+}
+
+impl<'a, O: Offset> Packed<'a, O> {
+    /// Messages that lie in `text` as `layout` says. Their results go to the same
+    /// places of its destination.
+    pub fn new(text: Text<'a>, layout: Layout<'a, O>) -> Self {
+        let none = Stride {
+            bytes: 0,
+            stride: 0,
+        };
+        Packed {
+            text,
+            layout,
+            output: None,
+            nonces: &[],
+            nonce: none,
+            tags: &mut [],
+            tag: none,
+            keys: None,
+            results: None,
+        }
+    }
+
+    /// Puts the results at places of their own, for padding, which makes messages
+    /// longer; not in place. A place may be larger than its result.
+    pub fn output(self, layout: Layout<'a, O>) -> Self {
+        Packed {
+            output: Some(layout),
+            ..self
+        }
+    }
+
+    /// Nonce `i` is the `bytes` bytes from `i * stride` on.
+    pub fn nonces(self, nonces: &'a [u8], bytes: usize, stride: usize) -> Self {
+        Packed {
+            nonces,
+            nonce: Stride { bytes, stride },
+            ..self
+        }
+    }
+
+    /// Tag `i` is the `bytes` bytes from `i * stride` on.
+    pub fn tags(self, tags: &'a mut [u8], bytes: usize, stride: usize) -> Self {
+        Packed {
+            tags,
+            tag: Stride { bytes, stride },
+            ..self
+        }
+    }
+
+    /// Message `i` uses key `keys[i]` of the table.
+    pub fn keys(self, keys: &'a [u32]) -> Self {
+        Packed {
+            keys: Some(keys),
+            ..self
+        }
+    }
+
+    /// Where verdicts and output lengths go, one per message. Needed where they
+    /// can differ from message to message: to take off padding, and to verify.
+    pub fn results(self, results: &'a mut [MessageResult]) -> Self {
+        Packed {
+            results: Some(results),
+            ..self
+        }
+    }
+}
+
+/// An error if `src` and `dst` have a byte in common.
+#[inline(always)]
+pub(crate) fn disjoint(
+    src: *const u8,
+    src_len: usize,
+    dst: *mut u8,
+    dst_len: usize,
+) -> Result<(), Error> {
+    let (a, b) = (src.addr(), dst.addr());
+    if a < b.wrapping_add(dst_len) && b < a.wrapping_add(src_len) && src_len > 0 && dst_len > 0 {
+        return Err(Error::new(Field::Overlap, a.abs_diff(b), Allowed::Nothing));
+    }
+    Ok(())
+}
+
+/// The parts of a message, as pointers that are valid while the batch is
+/// borrowed.
+pub(crate) struct Part {
+    pub src: *const u8,
+    pub src_len: usize,
+    pub dst: *mut u8,
+    pub dst_len: usize,
+    pub nonce: *const u8,
+    pub nonce_len: usize,
+    pub tag: *mut u8,
+    pub tag_len: usize,
+    pub key: u32,
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+
+    /// What the engine asks of a batch. `pub` in a private module: nobody else
+    /// can implement or call it.
+    pub trait Parts {
+        fn count(&self) -> usize;
+        /// What is wrong with the batch as a whole; `verdicts`: the call makes
+        /// a verdict per message.
+        fn check(&self, verdicts: bool) -> Result<(), super::Error>;
+        #[allow(private_interfaces)]
+        fn part(&mut self, i: usize) -> Result<super::Part, super::Error>;
+        fn report(&mut self, i: usize, status: super::Status, written: usize);
+    }
+}
+
+/// A batch of messages: a slice, an array or a vector of [`Message`], or a
+/// [`Packed`] batch.
+pub trait Batch: sealed::Parts {}
+
+impl sealed::Parts for [Message<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn check(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[allow(private_interfaces)]
+    #[inline(always)]
+    fn part(&mut self, i: usize) -> Result<Part, Error> {
+        let m = &mut self[i];
+        Ok(Part {
+            src: m.text.src,
+            src_len: m.text.src_len,
+            dst: m.text.dst,
+            dst_len: m.text.dst_len,
+            nonce: m.nonce.as_ptr(),
+            nonce_len: m.nonce.len(),
+            tag: m.tag.as_mut_ptr(),
+            tag_len: m.tag.len(),
+            key: m.key,
+        })
+    }
+
+    #[inline(always)]
+    fn report(&mut self, i: usize, status: Status, written: usize) {
+        self[i].status = status;
+        self[i].text.set_written(written);
+    }
+}
+
+impl Batch for [Message<'_>] {}
+
+macro_rules! as_slice {
+    ($([$($generic:tt)*] $t:ty;)*) => {$(
+        impl<$($generic)*> sealed::Parts for $t {
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            fn check(&self, verdicts: bool) -> Result<(), Error> {
+                self[..].check(verdicts)
+            }
+
+            #[allow(private_interfaces)]
+            #[inline(always)]
+            fn part(&mut self, i: usize) -> Result<Part, Error> {
+                self[..].part(i)
+            }
+
+            #[inline(always)]
+            fn report(&mut self, i: usize, status: Status, written: usize) {
+                self[..].report(i, status, written)
+            }
+        }
+
+        impl<$($generic)*> Batch for $t {}
+    )*};
+}
+as_slice! {
+    ['a, const N: usize] [Message<'a>; N];
+    ['a] alloc::vec::Vec<Message<'a>>;
+}
+
+impl<O: Offset> sealed::Parts for Packed<'_, O> {
+    fn count(&self) -> usize {
+        self.layout.len()
+    }
+
+    fn check(&self, verdicts: bool) -> Result<(), Error> {
+        let n = self.count();
+        let count = |given: usize, field| match given {
+            g if g == n => Ok(()),
+            g => Err(Error::new(field, g, Allowed::Exactly(n))),
+        };
+        if let Layout::Slots { starts, .. } = self.layout {
+            count(starts.len(), Field::Count)?;
+        }
+        let Text {
+            src,
+            src_len,
+            dst,
+            dst_len,
+            ..
+        } = self.text;
+        if src.cast_mut() != dst || self.output.is_some() {
+            disjoint(src, src_len, dst, dst_len)?;
+        }
+        if let Some(output) = &self.output {
+            count(output.len(), Field::Count)?;
+            if let Layout::Slots { starts, .. } = output {
+                count(starts.len(), Field::Count)?;
+            }
+        }
+        if let Some(keys) = self.keys {
+            count(keys.len(), Field::Count)?;
+        }
+        match &self.results {
+            Some(results) => count(results.len(), Field::Count)?,
+            None if verdicts => count(0, Field::Count)?,
+            None => {}
+        }
+        for (column, Stride { bytes, stride }, field) in [
+            (self.nonces, self.nonce, Field::NonceLength),
+            (&*self.tags, self.tag, Field::TagLength),
+        ] {
+            if n > 0 && bytes > 0 {
+                if bytes > stride && n > 1 {
+                    return Err(Error::new(field, bytes, Allowed::AtMost(stride)));
+                }
+                let needed = (n - 1).saturating_mul(stride).saturating_add(bytes);
+                if column.len() < needed {
+                    return Err(Error::new(
+                        Field::Count,
+                        column.len() / stride.max(1),
+                        Allowed::Exactly(n),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(private_interfaces)]
+    #[inline(always)]
+    fn part(&mut self, i: usize) -> Result<Part, Error> {
+        let Text {
+            src,
+            src_len: src_end,
+            dst,
+            dst_len: dst_end,
+            ..
+        } = self.text;
+        let (start, src_len, room) = self.layout.span(i, src_end)?;
+        let (at, dst_len) = match &self.output {
+            Some(output) => {
+                let (at, len, _) = output.span(i, dst_end)?;
+                (at, len)
+            }
+            None => (start, room.min(dst_end.saturating_sub(start))),
+        };
+        Ok(Part {
+            src: src.wrapping_add(start),
+            src_len,
+            dst: dst.wrapping_add(at),
+            dst_len,
+            nonce: self.nonces.as_ptr().wrapping_add(i * self.nonce.stride),
+            nonce_len: self.nonce.bytes,
+            tag: self.tags.as_mut_ptr().wrapping_add(i * self.tag.stride),
+            tag_len: self.tag.bytes,
+            key: self.keys.map_or(0, |keys| keys[i]),
+        })
+    }
+
+    #[inline(always)]
+    fn report(&mut self, i: usize, status: Status, len: usize) {
+        if let Some(results) = &mut self.results {
+            results[i] = MessageResult { status, len };
+        }
+    }
+}
+
+impl<O: Offset> Batch for Packed<'_, O> {}

@@ -1,0 +1,168 @@
+//! Typed errors: which message, which field, what was given, what is allowed.
+
+use core::fmt;
+
+/// A mistake in what the caller gave, found before any work starts: no message
+/// of the batch has been touched when a call returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Error {
+    /// Index of the message in its batch, or `None` when the mistake belongs to
+    /// no single message.
+    pub message: Option<usize>,
+    /// The field that is wrong.
+    pub field: Field,
+    /// What was given, in the unit of the field.
+    pub given: usize,
+    /// What the field may be.
+    pub allowed: Allowed,
+}
+
+/// The field an [`Error`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Field {
+    /// Length of a key in bytes.
+    KeyLength,
+    /// Index of a message's key in the key table.
+    KeyIndex,
+    /// A key made for another mode than the first key of the call; given and
+    /// allowed are places in [`Mode::ALL`](crate::Mode::ALL).
+    KeyMode,
+    /// An operation the key's mode does not have; given is the place in
+    /// [`Op::ALL`](crate::Op::ALL).
+    Operation,
+    /// Length of a nonce (initialisation vector, initial counter block) in bytes.
+    NonceLength,
+    /// Length of a tag in bytes.
+    TagLength,
+    /// Length of a message in bytes.
+    TextLength,
+    /// Length of a message's destination in bytes.
+    OutputLength,
+    /// Source and destination share bytes without being the same; given is the
+    /// distance between their first bytes.
+    Overlap,
+    /// The padding of a message that was decrypted alone; given is the length of
+    /// the ciphertext.
+    Padding,
+    /// An offset, start or length of a packed batch.
+    Offset,
+    /// Number of entries of a packed batch's column (nonces, tags, key indices,
+    /// lengths), or of messages in a batch.
+    Count,
+    /// Parallelism degree (messages in flight).
+    Lanes,
+    /// A backend this CPU does not have; given is the place in
+    /// [`Backend::ALL`](crate::Backend::ALL).
+    Backend,
+}
+
+/// What a [`Field`] may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Allowed {
+    /// This value only.
+    Exactly(usize),
+    /// One of these values.
+    OneOf(&'static [usize]),
+    /// From the first to the second, both included.
+    Between(usize, usize),
+    /// Any multiple of this, zero included.
+    MultipleOf(usize),
+    /// This or more.
+    AtLeast(usize),
+    /// This or less.
+    AtMost(usize),
+    /// Nothing at all: the field does not apply here.
+    Nothing,
+}
+
+impl Error {
+    pub(crate) fn new(field: Field, given: usize, allowed: Allowed) -> Self {
+        Error {
+            message: None,
+            field,
+            given,
+            allowed,
+        }
+    }
+
+    pub(crate) fn at(self, message: usize) -> Self {
+        Error {
+            message: Some(message),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(i) = self.message {
+            write!(f, "message {i}: ")?;
+        }
+        let Error { given, allowed, .. } = self;
+        match self.field {
+            Field::KeyLength => write!(f, "key of {given} bytes; allowed: {allowed}"),
+            Field::KeyIndex => write!(f, "key index {given}; allowed: {allowed}"),
+            Field::KeyMode => {
+                let name = |i: usize| crate::Mode::ALL.get(i).map_or("?", |m| m.name());
+                let first = match allowed {
+                    Allowed::Exactly(i) => name(*i),
+                    _ => "?",
+                };
+                write!(
+                    f,
+                    "key for mode {}; allowed: {first}, as the call's first key",
+                    name(*given)
+                )
+            }
+            Field::Operation => {
+                let name = crate::Op::ALL.get(*given).map_or("?", |o| o.name());
+                write!(f, "the key's mode has no operation \"{name}\"")
+            }
+            Field::NonceLength => write!(f, "nonce of {given} bytes; allowed: {allowed}"),
+            Field::TagLength => write!(f, "tag of {given} bytes; allowed: {allowed}"),
+            Field::TextLength => write!(f, "text of {given} bytes; allowed: {allowed}"),
+            Field::OutputLength => write!(f, "destination of {given} bytes; allowed: {allowed}"),
+            Field::Overlap => write!(
+                f,
+                "source and destination overlap, {given} bytes apart; allowed: the same place or none in common"
+            ),
+            Field::Padding => write!(f, "the padding is none (ciphertext of {given} bytes)"),
+            Field::Offset => write!(f, "offset or length {given}; allowed: {allowed}"),
+            Field::Count => write!(f, "{given} entries; allowed: {allowed}"),
+            Field::Lanes => write!(f, "{given} messages in flight; allowed: {allowed}"),
+            Field::Backend => {
+                let name = crate::Backend::ALL.get(*given).map_or("?", |b| b.name());
+                write!(f, "this CPU lacks what backend {name} needs")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allowed::Exactly(n) => write!(f, "{n}"),
+            Allowed::OneOf(list) => {
+                for (i, n) in list.iter().enumerate() {
+                    let sep = match i {
+                        0 => "",
+                        i if i + 1 == list.len() => " or ",
+                        _ => ", ",
+                    };
+                    write!(f, "{sep}{n}")?;
+                }
+                Ok(())
+            }
+            Allowed::Between(a, b) => write!(f, "{a} to {b}"),
+            Allowed::MultipleOf(n) => write!(f, "a multiple of {n}"),
+            Allowed::AtLeast(n) => write!(f, "at least {n}"),
+            Allowed::AtMost(n) => write!(f, "at most {n}"),
+            Allowed::Nothing => write!(f, "none"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,195 @@
+//! The seam between modes and instruction sets: one cipher call on a wide value.
+//!
+//! An [`Isa`] is a token: a value of it exists only where the CPU has the
+//! instructions, so everything that takes one may use them. A [`Wide`] value
+//! holds [`Isa::LANES`] blocks, one of each message of a group (a *row*) or
+//! consecutive blocks of one message.
+//!
+//! Everything generic between [`Isa::enter`] and the instructions is
+//! `#[inline(always)]`: see "Inlining" in HACKING.md for what one missing
+//! attribute costs.
+
+use crate::backend::{Backend, dispatch};
+use crate::key::Key;
+use crate::lanes::LaneKeys;
+use core::ops::{BitAnd, BitXor};
+
+mod portable;
+pub(crate) use portable::{Portable, Soft};
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod detect;
+#[cfg(target_arch = "x86_64")]
+mod ni;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
+#[cfg(target_arch = "x86_64")]
+mod vaes512;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {
+    ni::Ni,
+    vaes256::Vaes256,
+    vaes512::{Vaes512, Vaes512x8},
+};
+
+/// [`Isa::expand`] on a backend.
+pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
+    dispatch!(backend, 1, s => s.expand(raw, out, with_inverse))
+}
+
+/// 16 bytes in the order of the standard: byte 0 first.
+pub(crate) type Block = [u8; 16];
+
+/// [`Isa::LANES`] blocks that are worked on together.
+pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
+    /// Every block with its bytes in reverse order.
+    fn swap_bytes(self) -> Self;
+    /// Every block plus its fellow in `steps`, both little-endian 128-bit
+    /// integers; a step must be below 2^63.
+    fn count(self, steps: Self) -> Self;
+    /// As `count` in the four low bytes of each block alone.
+    fn count32(self, steps: Self) -> Self;
+}
+
+/// AES under the keys of a row: one for all lanes, or one per lane.
+pub(crate) trait Cipher {
+    type W: Wide;
+    /// The forward cipher, CIPH_K.
+    fn encrypt(&self, x: Self::W) -> Self::W;
+    /// The inverse cipher.
+    fn decrypt(&self, x: Self::W) -> Self::W;
+    /// The mode's `i`-th constant of the key.
+    fn subkey(&self, i: usize) -> Self::W;
+    /// The integer 1 in every block, little-endian.
+    fn one(&self) -> Self::W;
+}
+
+/// The contract of an instruction set.
+///
+/// The pointer methods are `unsafe`: what they read or write must be valid for
+/// the stated number of bytes.
+#[allow(unsafe_code)] // declared here, used in the files that may
+pub(crate) trait Isa: Copy {
+    type W: Wide;
+    /// A key in this instruction set's own form.
+    type Keys;
+    /// The same registers, fewer of them in flight.
+    type Half: Isa<Keys = Self::Keys>;
+    /// One register.
+    type Unit: Isa<Keys = Self::Keys>;
+    /// One message alone.
+    type Narrow: Isa;
+
+    const LANES: usize;
+
+    fn half(self) -> Self::Half;
+    fn unit(self) -> Self::Unit;
+    fn narrow(self) -> Self::Narrow;
+
+    /// Runs `f` compiled for this instruction set: the only crossing.
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// FIPS 197 section 5.2 for keys of one length, several at once, and
+    /// CIPH_K(0^128) of each; with the inverse cipher's round keys on demand.
+    fn expand(self, raw: &[&[u8]], out: &mut [Key], with_inverse: bool);
+
+    fn keys(self, key: &Key) -> Self::Keys;
+    /// Gives lane `l` of `keys` a key; `inverse`: for the inverse cipher.
+    fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, inverse: bool);
+    fn encrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W;
+    fn decrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W;
+    fn encrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
+    fn decrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
+
+    /// The same block in every lane.
+    fn splat(self, block: &Block) -> Self::W;
+    /// `LANES * 16` bytes at `from`.
+    unsafe fn load(self, from: *const u8) -> Self::W;
+    unsafe fn store(self, x: Self::W, to: *mut u8);
+    /// The `len` bytes at `from`, fewer than `LANES * 16`, and zeros after them.
+    unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;
+    unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize);
+    /// Lane `l` from the 16 bytes at `at[l] + offset`, where `at` has `LANES`
+    /// entries.
+    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
+    unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
+    /// Copies `len` bytes, at most 16, from `from` into a block; zeros after them.
+    unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block;
+    unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize);
+
+    /// 0, 1, 2, ... as little-endian integers.
+    fn iota(self) -> Self::W;
+    /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
+    fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
+    /// The last block of `x`.
+    fn last(self, x: Self::W) -> Block;
+}
+
+/// One key for all lanes.
+pub(crate) struct Uniform<'k, S: Isa> {
+    pub s: S,
+    pub keys: &'k S::Keys,
+    pub key: &'k Key,
+}
+
+impl<S: Isa> Cipher for Uniform<'_, S> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, x: S::W) -> S::W {
+        self.s.encrypt(self.keys, x)
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, x: S::W) -> S::W {
+        self.s.decrypt(self.keys, x)
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        self.s.splat(self.key.subkey(i))
+    }
+
+    #[inline(always)]
+    fn one(&self) -> S::W {
+        one(self.s)
+    }
+}
+
+/// One key per lane.
+pub(crate) struct PerLane<'k, S: Isa> {
+    pub s: S,
+    pub keys: &'k LaneKeys,
+}
+
+impl<S: Isa> Cipher for PerLane<'_, S> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, x: S::W) -> S::W {
+        self.s.encrypt_each(self.keys, x)
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, x: S::W) -> S::W {
+        self.s.decrypt_each(self.keys, x)
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        self.keys.subkey(self.s, i)
+    }
+
+    #[inline(always)]
+    fn one(&self) -> S::W {
+        one(self.s)
+    }
+}
+
+#[inline(always)]
+fn one<S: Isa>(s: S) -> S::W {
+    s.splat(&1u128.to_le_bytes())
+}

@@ -1,0 +1,107 @@
+//! What this CPU has, asked once with CPUID and remembered.
+//!
+//! Our own because the standard library's macro needs `std`, and the crates that
+//! work without it tie VAES to AVX-512: they miss the CPUs that have VAES on
+//! 256-bit registers only (AMD Zen 3, Intel Alder Lake).
+//!
+//! `unsafe` here rests on one fact: XGETBV is executed only where CPUID says that
+//! the system has enabled it.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+const KNOWN: u8 = 1;
+const NI: u8 = 2;
+const VAES256: u8 = 4;
+const VAES512: u8 = 8;
+const ZEN4: u8 = 16;
+const ZEN5: u8 = 32;
+
+fn cpu() -> u8 {
+    static CPU: AtomicU8 = AtomicU8::new(0);
+    match CPU.load(Ordering::Relaxed) {
+        0 => {
+            let found = ask() | KNOWN;
+            CPU.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    }
+}
+
+#[target_feature(enable = "xsave")]
+unsafe fn enabled_state() -> u64 {
+    // SAFETY: the caller's, that the system has enabled XGETBV.
+    unsafe { _xgetbv(0) }
+}
+
+#[allow(unused_unsafe)] // CPUID became a safe intrinsic in a later release
+fn ask() -> u8 {
+    let leaf = |n: u32, m: u32| unsafe { __cpuid_count(n, m) };
+    let bits = |register: u32, list: &[u32]| list.iter().all(|b| register >> b & 1 == 1);
+
+    let vendor = unsafe { __cpuid(0) };
+    let one = leaf(1, 0);
+    let mut found = 0;
+    // SSSE3, SSE4.1, AES
+    if !bits(one.ecx, &[9, 19, 25]) {
+        return found;
+    }
+    found |= NI;
+    // XSAVE, enabled by the system (OSXSAVE), and AVX
+    if !bits(one.ecx, &[26, 27, 28]) || vendor.eax < 7 {
+        return found;
+    }
+    // SAFETY: OSXSAVE is set.
+    let state = unsafe { enabled_state() };
+    let seven = leaf(7, 0);
+    // XMM and YMM state; AVX2; VAES
+    if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9]) {
+        found |= VAES256;
+        // opmask and ZMM state; AVX-512 F, BW, VL
+        if state & 0b1110_0110 == 0b1110_0110 && bits(seven.ebx, &[16, 30, 31]) {
+            found |= VAES512;
+        }
+    }
+    let base = one.eax >> 8 & 15;
+    let family = if base == 15 {
+        base + (one.eax >> 20 & 255)
+    } else {
+        base
+    };
+    // "AuthenticAMD"
+    if (vendor.ebx, vendor.edx, vendor.ecx) == (0x6874_7541, 0x6974_6e65, 0x444d_4163) {
+        match family {
+            0x19 if found & VAES512 != 0 => found |= ZEN4,
+            0x1a => found |= ZEN5,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// AES-NI and SSE4.1.
+pub(crate) fn ni() -> bool {
+    cpu() & NI != 0
+}
+
+/// VAES and AVX2.
+pub(crate) fn vaes256() -> bool {
+    cpu() & VAES256 != 0
+}
+
+/// VAES and AVX-512 F, BW, VL.
+pub(crate) fn vaes512() -> bool {
+    cpu() & VAES512 != 0
+}
+
+/// AMD Zen 4: 512-bit instructions on 256-bit hardware.
+pub(crate) fn zen4() -> bool {
+    cpu() & ZEN4 != 0
+}
+
+/// AMD Zen 5: eight blocks a cycle, 32 in flight.
+pub(crate) fn zen5() -> bool {
+    cpu() & ZEN5 != 0
+}

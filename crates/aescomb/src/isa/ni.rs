@@ -1,0 +1,139 @@
+//! AES-NI: one block in a register, eight in flight. Any x86-64 CPU with AES
+//! instructions; no AVX.
+//!
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI and
+//! SSE4.1.
+#![allow(unsafe_code)]
+
+use super::x86::{Vector, token};
+use super::{Block, detect};
+use core::arch::x86_64::*;
+
+token!(Ni: __m128i, 8, half Ni, unit NiOne, narrow NiOne, needs ni);
+token!(NiOne: __m128i, 1, half NiOne, unit NiOne, narrow NiOne, needs ni);
+
+#[target_feature(enable = "aes,sse4.1,ssse3")]
+unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+impl Vector for __m128i {
+    const BLOCKS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn splat(block: &Block) -> Self {
+        unsafe { _mm_loadu_si128(block.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { _mm_loadu_si128(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm_storeu_si128(to.cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: *const u8, len: usize) -> Self {
+        unsafe { Self::splat(&super::x86::load_bytes(from, len)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, len: usize) {
+        unsafe { super::x86::store_bytes(&self.last(), to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+        unsafe { _mm_loadu_si128((*at).wrapping_add(offset).cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
+        unsafe { _mm_storeu_si128((*to).wrapping_add(offset).cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
+        unsafe { super::x86::load_bytes(from, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
+        unsafe { super::x86::store_bytes(block, to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenc(self, key: Self) -> Self {
+        unsafe { _mm_aesenc_si128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenclast(self, key: Self) -> Self {
+        unsafe { _mm_aesenclast_si128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdec(self, key: Self) -> Self {
+        unsafe { _mm_aesdec_si128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdeclast(self, key: Self) -> Self {
+        unsafe { _mm_aesdeclast_si128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesimc(self) -> Self {
+        unsafe { _mm_aesimc_si128(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn xor(self, b: Self) -> Self {
+        unsafe { _mm_xor_si128(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, b: Self) -> Self {
+        unsafe { _mm_and_si128(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and_not(self, b: Self) -> Self {
+        unsafe { _mm_andnot_si128(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add64(self, b: Self) -> Self {
+        unsafe { _mm_add_epi64(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add32(self, b: Self) -> Self {
+        unsafe { _mm_add_epi32(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn top_bits(self) -> Self {
+        unsafe { _mm_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, index: Self) -> Self {
+        unsafe { _mm_shuffle_epi8(self, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(before: Self, _: Self) -> Self {
+        before
+    }
+
+    #[inline(always)]
+    unsafe fn last(self) -> Block {
+        let mut block = [0; 16];
+        unsafe { self.store(block.as_mut_ptr()) };
+        block
+    }
+}

@@ -1,0 +1,304 @@
+//! Any CPU: the bitsliced, constant-time software AES of the `aes` crate, four
+//! blocks to a call.
+//!
+//! The bitsliced code works on several blocks at the price of one, but under one
+//! key: a row whose lanes have different keys is done lane by lane.
+//!
+//! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
+#![allow(unsafe_code)]
+
+use super::{Block, Isa, Wide};
+use crate::key::Key;
+use crate::lanes::LaneKeys;
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use core::ops::{BitAnd, BitXor};
+
+/// The token of the portable code, which every CPU can run.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable<const LANES: usize>;
+
+/// Blocks in memory order.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<const N: usize>([u128; N]);
+
+/// Round keys of the `aes` crate; wiped by it on drop.
+pub(crate) enum Soft {
+    Aes128(aes::Aes128),
+    Aes192(aes::Aes192),
+    Aes256(aes::Aes256),
+}
+
+impl Soft {
+    fn new(raw: &[u8]) -> Self {
+        let size = "the schedule gives 16, 24 or 32 bytes";
+        match raw.len() {
+            16 => Soft::Aes128(aes::Aes128::new_from_slice(raw).expect(size)),
+            24 => Soft::Aes192(aes::Aes192::new_from_slice(raw).expect(size)),
+            _ => Soft::Aes256(aes::Aes256::new_from_slice(raw).expect(size)),
+        }
+    }
+
+    fn encrypt(&self, blocks: &mut [aes::Block]) {
+        match self {
+            Soft::Aes128(k) => k.encrypt_blocks(blocks),
+            Soft::Aes192(k) => k.encrypt_blocks(blocks),
+            Soft::Aes256(k) => k.encrypt_blocks(blocks),
+        }
+    }
+
+    fn decrypt(&self, blocks: &mut [aes::Block]) {
+        match self {
+            Soft::Aes128(k) => k.decrypt_blocks(blocks),
+            Soft::Aes192(k) => k.decrypt_blocks(blocks),
+            Soft::Aes256(k) => k.decrypt_blocks(blocks),
+        }
+    }
+}
+
+/// SubBytes on the four bytes of a word, by the bitsliced round of the `aes`
+/// crate: equal columns make ShiftRows the identity, and MixColumns is undone.
+fn sub_word(word: u32) -> u32 {
+    let w = word.to_le_bytes();
+    let mut block = aes::Block::from([w; 4].concat_16());
+    aes::hazmat::cipher_round(&mut block, &Default::default());
+    aes::hazmat::inv_mix_columns(&mut block);
+    u32::from_le_bytes([block[0], block[1], block[2], block[3]])
+}
+
+trait Concat16 {
+    fn concat_16(self) -> Block;
+}
+
+impl Concat16 for [[u8; 4]; 4] {
+    fn concat_16(self) -> Block {
+        let mut out = [0; 16];
+        for (to, from) in out.chunks_exact_mut(4).zip(self) {
+            to.copy_from_slice(&from);
+        }
+        out
+    }
+}
+
+/// FIPS 197 section 5.2 (KeyExpansion) and 5.3.5 (the equivalent inverse
+/// cipher's keys), and CIPH_K(0^128).
+fn expand(raw: &[u8], key: &mut Key, with_inverse: bool) {
+    let words = raw.len() / 4;
+    let rounds = words + 6;
+    let mut w = [0u32; 60];
+    for (w, bytes) in w.iter_mut().zip(raw.chunks_exact(4)) {
+        *w = u32::from_le_bytes(bytes.try_into().expect("chunks of 4"));
+    }
+    let mut rcon = 1u8;
+    for i in words..4 * (rounds + 1) {
+        let mut t = w[i - 1];
+        if i % words == 0 {
+            t = sub_word(t.rotate_right(8)) ^ u32::from(rcon);
+            rcon = rcon << 1 ^ ((rcon >> 7) * 0x1b);
+        } else if words > 6 && i % words == 4 {
+            t = sub_word(t);
+        }
+        w[i] = w[i - words] ^ t;
+    }
+    for r in 0..=rounds {
+        let w: [u32; 4] = w[4 * r..4 * r + 4].try_into().expect("four words");
+        key.enc[r] = w.map(u32::to_le_bytes).concat_16();
+    }
+    if with_inverse {
+        for r in 0..=rounds {
+            let mut block = aes::Block::from(key.enc[rounds - r]);
+            if r != 0 && r != rounds {
+                aes::hazmat::inv_mix_columns(&mut block);
+            }
+            key.dec[r] = block.into();
+        }
+    }
+    let mut zero = [aes::Block::default()];
+    Soft::new(raw).encrypt(&mut zero);
+    key.sub[0] = zero[0].into();
+}
+
+impl<const N: usize> BitXor for Blocks<N> {
+    type Output = Self;
+
+    fn bitxor(self, rhs: Self) -> Self {
+        Blocks(core::array::from_fn(|l| self.0[l] ^ rhs.0[l]))
+    }
+}
+
+impl<const N: usize> BitAnd for Blocks<N> {
+    type Output = Self;
+
+    fn bitand(self, rhs: Self) -> Self {
+        Blocks(core::array::from_fn(|l| self.0[l] & rhs.0[l]))
+    }
+}
+
+impl<const N: usize> Wide for Blocks<N> {
+    fn swap_bytes(self) -> Self {
+        Blocks(self.0.map(u128::swap_bytes))
+    }
+
+    fn count(self, steps: Self) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            let sum = u128::from_le(self.0[l]).wrapping_add(u128::from_le(steps.0[l]));
+            sum.to_le()
+        }))
+    }
+
+    fn count32(self, steps: Self) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            let (a, n) = (u128::from_le(self.0[l]), u128::from_le(steps.0[l]));
+            let low = (a as u32).wrapping_add(n as u32);
+            (a >> 32 << 32 | u128::from(low)).to_le()
+        }))
+    }
+}
+
+impl<const N: usize> Blocks<N> {
+    fn through(self, f: impl FnOnce(&mut [aes::Block])) -> Self {
+        let mut blocks: [aes::Block; N] = core::array::from_fn(|l| self.0[l].to_ne_bytes().into());
+        f(&mut blocks);
+        Blocks(core::array::from_fn(|l| {
+            u128::from_ne_bytes(blocks[l].into())
+        }))
+    }
+}
+
+impl<const N: usize> Isa for Portable<N> {
+    type W = Blocks<N>;
+    type Keys = Soft;
+    type Half = Self;
+    type Unit = Self;
+    type Narrow = Portable<1>;
+
+    const LANES: usize = N;
+
+    fn half(self) -> Self {
+        self
+    }
+
+    fn unit(self) -> Self {
+        self
+    }
+
+    fn narrow(self) -> Portable<1> {
+        Portable
+    }
+
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    fn expand(self, raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
+        for (raw, key) in raw.iter().zip(out) {
+            expand(raw, key, with_inverse);
+        }
+    }
+
+    fn keys(self, key: &Key) -> Soft {
+        Soft::new(key.raw().as_ref())
+    }
+
+    fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, _: bool) {
+        keys.set_soft(l, key, self.keys(key));
+    }
+
+    fn encrypt(self, keys: &Soft, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| keys.encrypt(blocks))
+    }
+
+    fn decrypt(self, keys: &Soft, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| keys.decrypt(blocks))
+    }
+
+    fn encrypt_each(self, keys: &LaneKeys, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| {
+            for (l, block) in blocks.iter_mut().enumerate() {
+                if let Some(soft) = keys.soft(l) {
+                    soft.encrypt(core::slice::from_mut(block));
+                }
+            }
+        })
+    }
+
+    fn decrypt_each(self, keys: &LaneKeys, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| {
+            for (l, block) in blocks.iter_mut().enumerate() {
+                if let Some(soft) = keys.soft(l) {
+                    soft.decrypt(core::slice::from_mut(block));
+                }
+            }
+        })
+    }
+
+    fn splat(self, block: &Block) -> Blocks<N> {
+        Blocks([u128::from_ne_bytes(*block); N])
+    }
+
+    unsafe fn load(self, from: *const u8) -> Blocks<N> {
+        // SAFETY: the caller's `LANES * 16` bytes.
+        Blocks(unsafe { from.cast::<[u128; N]>().read_unaligned() })
+    }
+
+    unsafe fn store(self, x: Blocks<N>, to: *mut u8) {
+        // SAFETY: the caller's `LANES * 16` bytes.
+        unsafe { to.cast::<[u128; N]>().write_unaligned(x.0) }
+    }
+
+    unsafe fn load_part(self, from: *const u8, len: usize) -> Blocks<N> {
+        let mut x = [0u128; N];
+        // SAFETY: the caller's `len` bytes, fewer than the array has.
+        unsafe { core::ptr::copy_nonoverlapping(from, x.as_mut_ptr().cast(), len) };
+        Blocks(x)
+    }
+
+    unsafe fn store_part(self, x: Blocks<N>, to: *mut u8, len: usize) {
+        // SAFETY: the caller's `len` bytes, fewer than the array has.
+        unsafe { core::ptr::copy_nonoverlapping(x.0.as_ptr().cast(), to, len) }
+    }
+
+    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Blocks<N> {
+        // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
+        Blocks(core::array::from_fn(|l| unsafe {
+            let from = (*at.add(l)).wrapping_add(offset);
+            from.cast::<u128>().read_unaligned()
+        }))
+    }
+
+    unsafe fn scatter(self, x: Blocks<N>, to: *const *mut u8, offset: usize) {
+        for (l, block) in x.0.iter().enumerate() {
+            // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
+            unsafe {
+                let to = (*to.add(l)).wrapping_add(offset);
+                to.cast::<u128>().write_unaligned(*block);
+            }
+        }
+    }
+
+    unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block {
+        let mut block = [0; 16];
+        // SAFETY: the caller's `len` bytes, at most 16.
+        unsafe { core::ptr::copy_nonoverlapping(from, block.as_mut_ptr(), len) };
+        block
+    }
+
+    unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize) {
+        // SAFETY: the caller's `len` bytes, at most 16.
+        unsafe { core::ptr::copy_nonoverlapping(block.as_ptr(), to, len) }
+    }
+
+    fn iota(self) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| (l as u128).to_le()))
+    }
+
+    fn shift_in(self, before: Blocks<N>, x: Blocks<N>) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| match l {
+            0 => before.0[N - 1],
+            _ => x.0[l - 1],
+        }))
+    }
+
+    fn last(self, x: Blocks<N>) -> Block {
+        x.0[N - 1].to_ne_bytes()
+    }
+}

@@ -1,0 +1,174 @@
+//! VAES on 256-bit registers with AVX2: two blocks in a register, sixteen in
+//! flight. CPUs with VAES and no AVX-512, and those whose 512-bit registers do
+//! not pay.
+//!
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES and AVX2.
+#![allow(unsafe_code)]
+
+use super::ni::NiOne;
+use super::x86::{Vector, token};
+use super::{Block, detect};
+use core::arch::x86_64::*;
+
+token!(Vaes256: __m256i, 8, half Vaes256, unit Vaes256One, narrow NiOne, needs vaes256);
+token!(Vaes256One: __m256i, 1, half Vaes256One, unit Vaes256One, narrow NiOne, needs vaes256);
+
+#[target_feature(enable = "aes,avx2,vaes")]
+unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+impl Vector for __m256i {
+    const BLOCKS: usize = 2;
+
+    #[inline(always)]
+    unsafe fn splat(block: &Block) -> Self {
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(block.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm256_storeu_si256(to.cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: *const u8, len: usize) -> Self {
+        unsafe {
+            let low = Self::load_bytes(from, len.min(16));
+            let high = match len {
+                17.. => Self::load_bytes(from.add(16), len - 16),
+                _ => [0; 16],
+            };
+            _mm256_inserti128_si256::<1>(
+                _mm256_castsi128_si256(_mm_loadu_si128(low.as_ptr().cast())),
+                _mm_loadu_si128(high.as_ptr().cast()),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, len: usize) {
+        unsafe {
+            let mut blocks = [[0; 16]; 2];
+            self.store(blocks.as_mut_ptr().cast());
+            Self::store_bytes(&blocks[0], to, len.min(16));
+            if len > 16 {
+                Self::store_bytes(&blocks[1], to.add(16), len - 16);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+        unsafe {
+            let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(p(0)), p(1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
+        unsafe {
+            let p = |l: usize| (*to.add(l)).wrapping_add(offset).cast();
+            _mm_storeu_si128(p(0), _mm256_castsi256_si128(self));
+            _mm_storeu_si128(p(1), _mm256_extracti128_si256::<1>(self));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
+        unsafe { super::x86::load_bytes(from, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
+        unsafe { super::x86::store_bytes(block, to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenc(self, key: Self) -> Self {
+        unsafe { _mm256_aesenc_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenclast(self, key: Self) -> Self {
+        unsafe { _mm256_aesenclast_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdec(self, key: Self) -> Self {
+        unsafe { _mm256_aesdec_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdeclast(self, key: Self) -> Self {
+        unsafe { _mm256_aesdeclast_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesimc(self) -> Self {
+        // There is no wide AESIMC. The last round's SubBytes and ShiftRows are
+        // undone by the first half of an inverse round; its InvMixColumns stays.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            _mm256_aesdec_epi128(_mm256_aesenclast_epi128(self, zero), zero)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn xor(self, b: Self) -> Self {
+        unsafe { _mm256_xor_si256(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, b: Self) -> Self {
+        unsafe { _mm256_and_si256(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and_not(self, b: Self) -> Self {
+        unsafe { _mm256_andnot_si256(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add64(self, b: Self) -> Self {
+        unsafe { _mm256_add_epi64(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add32(self, b: Self) -> Self {
+        unsafe { _mm256_add_epi32(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn top_bits(self) -> Self {
+        unsafe { _mm256_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, index: Self) -> Self {
+        unsafe { _mm256_shuffle_epi8(self, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(before: Self, x: Self) -> Self {
+        unsafe { _mm256_permute2x128_si256::<0x21>(before, x) }
+    }
+
+    #[inline(always)]
+    unsafe fn last(self) -> Block {
+        let mut block = [0; 16];
+        unsafe {
+            _mm_storeu_si128(
+                block.as_mut_ptr().cast(),
+                _mm256_extracti128_si256::<1>(self),
+            )
+        };
+        block
+    }
+}

@@ -1,0 +1,167 @@
+//! VAES on 512-bit registers with AVX-512: four blocks in a register, sixteen or
+//! thirty-two in flight.
+//!
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES and
+//! AVX-512 F, BW and VL.
+#![allow(unsafe_code)]
+
+use super::ni::NiOne;
+use super::x86::{Vector, token};
+use super::{Block, detect};
+use core::arch::x86_64::*;
+
+token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
+token!(Vaes512: __m512i, 4, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
+token!(Vaes512One: __m512i, 1, half Vaes512One, unit Vaes512One, narrow NiOne, needs vaes512);
+
+#[target_feature(enable = "aes,avx2,vaes,avx512f,avx512bw,avx512vl")]
+unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+impl Vector for __m512i {
+    const BLOCKS: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(block: &Block) -> Self {
+        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm512_storeu_si512(to.cast(), self) }
+    }
+
+    // Masked loads and stores touch no byte whose mask bit is clear.
+    #[inline(always)]
+    unsafe fn load_part(from: *const u8, len: usize) -> Self {
+        unsafe { _mm512_maskz_loadu_epi8((1u64 << len) - 1, from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, len: usize) {
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), (1u64 << len) - 1, self) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+        unsafe {
+            let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());
+            let x = _mm512_castsi128_si512(p(0));
+            let x = _mm512_inserti32x4::<1>(x, p(1));
+            let x = _mm512_inserti32x4::<2>(x, p(2));
+            _mm512_inserti32x4::<3>(x, p(3))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
+        unsafe {
+            let p = |l: usize| (*to.add(l)).wrapping_add(offset).cast();
+            _mm_storeu_si128(p(0), _mm512_castsi512_si128(self));
+            _mm_storeu_si128(p(1), _mm512_extracti32x4_epi32::<1>(self));
+            _mm_storeu_si128(p(2), _mm512_extracti32x4_epi32::<2>(self));
+            _mm_storeu_si128(p(3), _mm512_extracti32x4_epi32::<3>(self));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
+        unsafe { _mm_maskz_loadu_epi8(((1u32 << len) - 1) as u16, from.cast()).last() }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
+        unsafe {
+            let x = <__m128i as Vector>::splat(block);
+            _mm_mask_storeu_epi8(to.cast(), ((1u32 << len) - 1) as u16, x)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenc(self, key: Self) -> Self {
+        unsafe { _mm512_aesenc_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesenclast(self, key: Self) -> Self {
+        unsafe { _mm512_aesenclast_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdec(self, key: Self) -> Self {
+        unsafe { _mm512_aesdec_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesdeclast(self, key: Self) -> Self {
+        unsafe { _mm512_aesdeclast_epi128(self, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn aesimc(self) -> Self {
+        // As on 256-bit registers: SubBytes and ShiftRows undone, InvMixColumns
+        // left.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            _mm512_aesdec_epi128(_mm512_aesenclast_epi128(self, zero), zero)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn xor(self, b: Self) -> Self {
+        unsafe { _mm512_xor_si512(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and(self, b: Self) -> Self {
+        unsafe { _mm512_and_si512(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn and_not(self, b: Self) -> Self {
+        unsafe { _mm512_andnot_si512(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add64(self, b: Self) -> Self {
+        unsafe { _mm512_add_epi64(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn add32(self, b: Self) -> Self {
+        unsafe { _mm512_add_epi32(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn top_bits(self) -> Self {
+        unsafe { _mm512_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, index: Self) -> Self {
+        unsafe { _mm512_shuffle_epi8(self, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(before: Self, x: Self) -> Self {
+        unsafe { _mm512_alignr_epi64::<6>(x, before) }
+    }
+
+    #[inline(always)]
+    unsafe fn last(self) -> Block {
+        let mut block = [0; 16];
+        unsafe {
+            _mm_storeu_si128(
+                block.as_mut_ptr().cast(),
+                _mm512_extracti32x4_epi32::<3>(self),
+            )
+        };
+        block
+    }
+}

@@ -1,0 +1,724 @@
+//! What the x86 instruction sets share: a wide value as `U` vector registers,
+//! AES rounds interleaved over them, and key expansion of several keys at once.
+//!
+//! `unsafe` here rests on one fact: a [`Vector`] method may run where the CPU has
+//! its instructions, and a [`Words`] or token of a vector type exists only there
+//! (tokens come from detection, values from tokens).
+#![allow(unsafe_code)]
+
+use super::{Block, Wide};
+use crate::key::Key;
+use crate::lanes::LaneKeys;
+use core::ops::{BitAnd, BitXor};
+
+/// The operations of one register type: all that an instruction set's file has
+/// to give.
+///
+/// # Safety
+/// Every method may be called only where the CPU has the instructions; pointers
+/// must be valid for what the method reads or writes.
+pub(crate) trait Vector: Copy {
+    /// Blocks in a register.
+    const BLOCKS: usize;
+
+    unsafe fn splat(block: &Block) -> Self;
+    unsafe fn load(from: *const u8) -> Self;
+    unsafe fn store(self, to: *mut u8);
+    /// Fewer bytes than a register holds, zeros after them.
+    unsafe fn load_part(from: *const u8, len: usize) -> Self;
+    unsafe fn store_part(self, to: *mut u8, len: usize);
+    unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
+    unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    /// At most 16 bytes, zeros after them.
+    unsafe fn load_bytes(from: *const u8, len: usize) -> Block;
+    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize);
+
+    unsafe fn aesenc(self, key: Self) -> Self;
+    unsafe fn aesenclast(self, key: Self) -> Self;
+    unsafe fn aesdec(self, key: Self) -> Self;
+    unsafe fn aesdeclast(self, key: Self) -> Self;
+    /// InvMixColumns of each block.
+    unsafe fn aesimc(self) -> Self;
+
+    unsafe fn xor(self, b: Self) -> Self;
+    unsafe fn and(self, b: Self) -> Self;
+    /// `!self & b`
+    unsafe fn and_not(self, b: Self) -> Self;
+    unsafe fn add64(self, b: Self) -> Self;
+    unsafe fn add32(self, b: Self) -> Self;
+    /// Bit 63 of each half of a block, moved to bit 0.
+    unsafe fn top_bits(self) -> Self;
+    /// Bytes of each block chosen by `index` (`pshufb`).
+    unsafe fn shuffle(self, index: Self) -> Self;
+    /// The blocks one place up; the last of `before` comes first.
+    unsafe fn shift_in(before: Self, x: Self) -> Self;
+    unsafe fn last(self) -> Block;
+}
+
+/// `U` registers of blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<V, const U: usize>(pub [V; U]);
+
+/// Every register of `x` by `f`. An index loop: `array::map` stops inlining in
+/// unoptimised or split builds.
+macro_rules! each {
+    ($x:expr, $v:ident => $f:expr) => {{
+        let mut out = $x;
+        let mut u = 0;
+        while u < out.len() {
+            let $v = out[u];
+            // SAFETY: a value of this vector type exists, so the CPU has its
+            // instructions.
+            out[u] = unsafe { $f };
+            u += 1;
+        }
+        out
+    }};
+    ($x:expr, $y:expr, $v:ident, $w:ident => $f:expr) => {{
+        let y = $y;
+        let mut out = $x;
+        let mut u = 0;
+        while u < out.len() {
+            let ($v, $w) = (out[u], y[u]);
+            // SAFETY: as above.
+            out[u] = unsafe { $f };
+            u += 1;
+        }
+        out
+    }};
+}
+
+impl<V: Vector, const U: usize> BitXor for Words<V, U> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, rhs: Self) -> Self {
+        Words(each!(self.0, rhs.0, a, b => a.xor(b)))
+    }
+}
+
+impl<V: Vector, const U: usize> BitAnd for Words<V, U> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, rhs: Self) -> Self {
+        Words(each!(self.0, rhs.0, a, b => a.and(b)))
+    }
+}
+
+const REVERSE: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+/// Byte 0 to byte 8, zeros elsewhere: a carry into the upper half.
+const CARRY_UP: Block = [
+    255, 255, 255, 255, 255, 255, 255, 255, 0, 255, 255, 255, 255, 255, 255, 255,
+];
+
+impl<V: Vector, const U: usize> Wide for Words<V, U> {
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Words(each!(self.0, a => a.shuffle(V::splat(&REVERSE))))
+    }
+
+    #[inline(always)]
+    fn count(self, steps: Self) -> Self {
+        // With steps below 2^63 the low half overflows exactly when its top bit
+        // falls from 1 to 0.
+        Words(each!(self.0, steps.0, a, n => {
+            let sum = a.add64(n);
+            let carry = sum.and_not(a).top_bits().shuffle(V::splat(&CARRY_UP));
+            sum.add64(carry)
+        }))
+    }
+
+    #[inline(always)]
+    fn count32(self, steps: Self) -> Self {
+        Words(each!(self.0, steps.0, a, n => a.add32(n)))
+    }
+}
+
+/// A key broadcast to registers. Which of the two directions is used is known to
+/// the compiler, which drops the other.
+pub(crate) struct Broadcast<V> {
+    enc: [V; 15],
+    dec: [V; 15],
+    rounds: usize,
+}
+
+#[inline(always)]
+pub(crate) unsafe fn broadcast<V: Vector>(key: &Key) -> Broadcast<V> {
+    // SAFETY: the caller's, that the CPU has the instructions of `V`.
+    unsafe {
+        let mut enc = [V::splat(&key.enc[0]); 15];
+        let mut dec = [V::splat(&key.dec[0]); 15];
+        let mut r = 1;
+        while r < 15 {
+            enc[r] = V::splat(&key.enc[r]);
+            dec[r] = V::splat(&key.dec[r]);
+            r += 1;
+        }
+        Broadcast {
+            enc,
+            dec,
+            rounds: key.rounds(),
+        }
+    }
+}
+
+/// The whole cipher on every register of `$x`, with `$key` round key `$r` of
+/// register `$u`. Nine rounds, two more for 192-bit keys, two more for 256-bit
+/// keys, and the last: the key size is no type parameter.
+macro_rules! rounds {
+    ($x:expr, $rounds:expr, $mid:ident, $last:ident, |$r:ident, $u:ident| $key:expr) => {{
+        let mut x = $x;
+        macro_rules! round {
+            ($op:ident, $at:expr) => {{
+                let $r = $at;
+                let mut $u = 0;
+                while $u < x.len() {
+                    // SAFETY: a value of the vector type exists.
+                    x[$u] = unsafe { x[$u].$op($key) };
+                    $u += 1;
+                }
+            }};
+        }
+        round!(xor, 0);
+        let mut r = 1;
+        while r < 10 {
+            round!($mid, r);
+            r += 1;
+        }
+        if $rounds > 10 {
+            round!($mid, 10);
+            round!($mid, 11);
+            if $rounds > 12 {
+                round!($mid, 12);
+                round!($mid, 13);
+                round!($last, 14);
+            } else {
+                round!($last, 12);
+            }
+        } else {
+            round!($last, 10);
+        }
+        x
+    }};
+}
+
+impl<V: Vector> Broadcast<V> {
+    #[inline(always)]
+    pub(crate) fn encrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
+        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.enc[r])
+    }
+
+    #[inline(always)]
+    pub(crate) fn decrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
+        rounds!(x, self.rounds, aesdec, aesdeclast, |r, _u| self.dec[r])
+    }
+}
+
+// A lane key row holds `MAX_LANES` blocks, at least `U * V::BLOCKS`.
+
+#[inline(always)]
+pub(crate) fn encrypt_each<V: Vector, const U: usize>(keys: &LaneKeys, x: [V; U]) -> [V; U] {
+    rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
+        keys.at(r, u * V::BLOCKS)
+    ))
+}
+
+#[inline(always)]
+pub(crate) fn decrypt_each<V: Vector, const U: usize>(keys: &LaneKeys, x: [V; U]) -> [V; U] {
+    rounds!(x, keys.rounds(), aesdec, aesdeclast, |r, u| V::load(
+        keys.at(r, u * V::BLOCKS)
+    ))
+}
+
+/// Copies at most 16 bytes without touching a byte beyond them: two overlapping
+/// pieces of the largest power of two that fits.
+#[inline(always)]
+pub(crate) unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
+    // SAFETY: `from` is readable for `len` bytes, and every access below lies
+    // inside them.
+    unsafe {
+        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned() as u128;
+        let piece4 = |i: usize| from.add(i).cast::<u32>().read_unaligned() as u128;
+        let word = match len {
+            16.. => from.cast::<u128>().read_unaligned(),
+            8..16 => piece8(0) | piece8(len - 8) << (8 * (len - 8)),
+            4..8 => piece4(0) | piece4(len - 4) << (8 * (len - 4)),
+            0 => 0,
+            _ => {
+                let byte = |i: usize| (*from.add(i) as u128) << (8 * i);
+                byte(0) | byte(len / 2) | byte(len - 1)
+            }
+        };
+        word.to_le_bytes()
+    }
+}
+
+/// The counterpart of [`load_bytes`].
+#[inline(always)]
+pub(crate) unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
+    let word = u128::from_le_bytes(*block);
+    // SAFETY: `to` is writable for `len` bytes, and every access below lies
+    // inside them.
+    unsafe {
+        let piece8 = |i: usize| {
+            to.add(i)
+                .cast::<u64>()
+                .write_unaligned((word >> (8 * i)) as u64)
+        };
+        let piece4 = |i: usize| {
+            to.add(i)
+                .cast::<u32>()
+                .write_unaligned((word >> (8 * i)) as u32)
+        };
+        match len {
+            16.. => to.cast::<u128>().write_unaligned(word),
+            8..16 => {
+                piece8(0);
+                piece8(len - 8);
+            }
+            4..8 => {
+                piece4(0);
+                piece4(len - 4);
+            }
+            0 => {}
+            _ => {
+                let byte = |i: usize| *to.add(i) = block[i];
+                byte(0);
+                byte(len / 2);
+                byte(len - 1);
+            }
+        }
+    }
+}
+
+/// `[u8; 16]` with byte `i` taken from place `f(i)` of the source.
+const fn bytes_from(first: [u8; 4], second: [u8; 4], third: [u8; 4], fourth: [u8; 4]) -> Block {
+    let mut out = [0; 16];
+    let words = [first, second, third, fourth];
+    let mut i = 0;
+    while i < 16 {
+        out[i] = words[i / 4][i % 4];
+        i += 1;
+    }
+    out
+}
+const ZERO: [u8; 4] = [0x80; 4];
+const W0: [u8; 4] = [0, 1, 2, 3];
+const W1: [u8; 4] = [4, 5, 6, 7];
+const W2: [u8; 4] = [8, 9, 10, 11];
+const W3: [u8; 4] = [12, 13, 14, 15];
+/// RotWord of word 1 or word 3, SubWord's input, in all four columns: equal
+/// columns make ShiftRows the identity, so AESENCLAST is SubBytes and a key.
+const ROT1: Block = bytes_from([5, 6, 7, 4], [5, 6, 7, 4], [5, 6, 7, 4], [5, 6, 7, 4]);
+const ROT3: Block = bytes_from(
+    [13, 14, 15, 12],
+    [13, 14, 15, 12],
+    [13, 14, 15, 12],
+    [13, 14, 15, 12],
+);
+const ALL3: Block = bytes_from(W3, W3, W3, W3);
+const UP1: Block = bytes_from(ZERO, W0, W1, W2);
+const UP2: Block = bytes_from(ZERO, ZERO, W0, W1);
+const LOW_OF: Block = bytes_from(W0, W1, ZERO, ZERO);
+const LOW_TO_HIGH: Block = bytes_from(ZERO, ZERO, W0, W1);
+const HIGH_TO_LOW: Block = bytes_from(W2, W3, ZERO, ZERO);
+
+const fn rcon(value: u8) -> Block {
+    bytes_from(
+        [value, 0, 0, 0],
+        [value, 0, 0, 0],
+        [value, 0, 0, 0],
+        [value, 0, 0, 0],
+    )
+}
+
+/// Each word the sum of itself and all before it.
+#[inline(always)]
+unsafe fn spread<V: Vector>(w: V) -> V {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let w = w.xor(w.shuffle(V::splat(&UP1)));
+        w.xor(w.shuffle(V::splat(&UP2)))
+    }
+}
+
+/// The next six words of a 192-bit key's schedule: four in the first, two in the
+/// low half of the second.
+#[inline(always)]
+unsafe fn six_words<V: Vector>(a: V, b: V, constant: V) -> (V, V) {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let t = b.shuffle(V::splat(&ROT1)).aesenclast(constant);
+        let a = spread(a).xor(t);
+        let low = b.xor(b.shuffle(V::splat(&UP1)));
+        let b = low.xor(a.shuffle(V::splat(&ALL3)));
+        (a, b.shuffle(V::splat(&LOW_OF)))
+    }
+}
+
+/// Stores the blocks of `w`, one to each key.
+#[inline(always)]
+unsafe fn put<V: Vector>(w: V, keys: &mut [Key], place: impl Fn(&mut Key) -> &mut Block) {
+    let mut blocks = [[0u8; 16]; 4];
+    // SAFETY: a register has at most four blocks.
+    unsafe { w.store(blocks.as_mut_ptr().cast()) };
+    for (key, block) in keys.iter_mut().zip(blocks) {
+        *place(key) = block;
+    }
+}
+
+/// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
+/// register, and CIPH_K(0^128) of each.
+///
+/// All of `raw` have one length; `out[l]` receives what comes of `raw[l]`.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
+    // SAFETY: the caller's, that the CPU has the instructions; loads and stores
+    // are of whole arrays.
+    unsafe {
+        let key_bytes = raw[0].len();
+        let rounds = key_bytes / 4 + 6;
+        // The caller may have fewer keys than lanes: the last lanes repeat key 0.
+        let mut first = [[0u8; 16]; 4];
+        let mut second = [[0u8; 16]; 4];
+        for l in 0..V::BLOCKS {
+            let key = raw[if l < raw.len() { l } else { 0 }];
+            first[l].copy_from_slice(&key[..16]);
+            second[l][..key_bytes - 16].copy_from_slice(&key[16..]);
+        }
+        let first = V::load(first.as_ptr().cast());
+        let second = V::load(second.as_ptr().cast());
+
+        let zero = V::splat(&[0; 16]);
+        let mut rk = [first; 15];
+        let mut constant = 1u8;
+        let mut next_constant = || {
+            let c = V::splat(&rcon(constant));
+            constant = constant << 1 ^ ((constant >> 7) * 0x1b);
+            c
+        };
+        match key_bytes {
+            16 => {
+                let mut w = first;
+                for k in rk.iter_mut().take(11).skip(1) {
+                    let t = w.shuffle(V::splat(&ROT3)).aesenclast(next_constant());
+                    w = spread(w).xor(t);
+                    *k = w;
+                }
+            }
+            24 => {
+                // Six words a step, four in `a` and two in the low half of `b`;
+                // two steps make three round keys.
+                let (mut a, mut b) = (first, second);
+                let mut r = 0;
+                while r < 12 {
+                    rk[r] = a;
+                    let b0 = b;
+                    (a, b) = six_words(a, b, next_constant());
+                    rk[r + 1] = b0
+                        .shuffle(V::splat(&LOW_OF))
+                        .xor(a.shuffle(V::splat(&LOW_TO_HIGH)));
+                    rk[r + 2] = a
+                        .shuffle(V::splat(&HIGH_TO_LOW))
+                        .xor(b.shuffle(V::splat(&LOW_TO_HIGH)));
+                    (a, b) = six_words(a, b, next_constant());
+                    r += 3;
+                }
+                rk[12] = a;
+            }
+            _ => {
+                let (mut a, mut b) = (first, second);
+                rk[1] = b;
+                let mut r = 2;
+                while r < 15 {
+                    let t = b.shuffle(V::splat(&ROT3)).aesenclast(next_constant());
+                    a = spread(a).xor(t);
+                    rk[r] = a;
+                    if r < 14 {
+                        let t = a.shuffle(V::splat(&ALL3)).aesenclast(zero);
+                        b = spread(b).xor(t);
+                        rk[r + 1] = b;
+                    }
+                    r += 2;
+                }
+            }
+        }
+
+        let mut x = rk[0];
+        for k in &rk[1..rounds] {
+            x = x.aesenc(*k);
+        }
+        x = x.aesenclast(rk[rounds]);
+
+        for (r, k) in rk.iter().enumerate().take(rounds + 1) {
+            put(*k, out, |key| &mut key.enc[r]);
+        }
+        put(x, out, |key| &mut key.sub[0]);
+        if with_inverse {
+            put(rk[rounds], out, |key| &mut key.dec[0]);
+            for r in 1..rounds {
+                put(rk[rounds - r].aesimc(), out, |key| &mut key.dec[r]);
+            }
+            put(rk[0], out, |key| &mut key.dec[rounds]);
+        }
+    }
+}
+
+/// A token for `U` registers of type `V`, and its [`Isa`](super::Isa).
+macro_rules! token {
+    ($name:ident: $vector:ty, $u:literal, half $half:ident, unit $unit:ident, narrow $narrow:ident, needs $features:ident) => {
+        /// Proof that the CPU has the instructions of this file.
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name(());
+
+        #[allow(dead_code)] // some widths are only ever reached from others
+        impl $name {
+            /// The token, where the CPU has the instructions.
+            #[inline(always)]
+            pub(crate) fn detect() -> Option<Self> {
+                detect::$features().then_some($name(()))
+            }
+
+            /// # Safety
+            /// The CPU has the instructions.
+            #[inline(always)]
+            pub(crate) unsafe fn assume() -> Self {
+                $name(())
+            }
+        }
+
+        impl $crate::isa::Isa for $name {
+            type W = $crate::isa::x86::Words<$vector, $u>;
+            type Keys = $crate::isa::x86::Broadcast<$vector>;
+            type Half = $half;
+            type Unit = $unit;
+            type Narrow = $narrow;
+
+            const LANES: usize = $u * <$vector as Vector>::BLOCKS;
+
+            #[inline(always)]
+            fn half(self) -> $half {
+                // SAFETY: this token's features include that one's.
+                unsafe { <$half>::assume() }
+            }
+
+            #[inline(always)]
+            fn unit(self) -> $unit {
+                // SAFETY: as above.
+                unsafe { <$unit>::assume() }
+            }
+
+            #[inline(always)]
+            fn narrow(self) -> $narrow {
+                // SAFETY: as above.
+                unsafe { <$narrow>::assume() }
+            }
+
+            #[inline(always)]
+            fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { run(f) }
+            }
+
+            fn expand(self, raw: &[&[u8]], out: &mut [$crate::key::Key], with_inverse: bool) {
+                const WIDTH: usize = <$vector as Vector>::BLOCKS;
+                if WIDTH > 1 && raw.len() == 1 {
+                    return self.narrow().expand(raw, out, with_inverse);
+                }
+                self.enter(
+                    #[inline(always)]
+                    || {
+                        for (raw, out) in raw.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
+                            // SAFETY: the token says the CPU has the features.
+                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, with_inverse) };
+                        }
+                    },
+                );
+            }
+
+            #[inline(always)]
+            fn keys(self, key: &$crate::key::Key) -> Self::Keys {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { $crate::isa::x86::broadcast(key) }
+            }
+
+            #[inline(always)]
+            fn lane_key(
+                self,
+                keys: &mut $crate::lanes::LaneKeys,
+                l: usize,
+                key: &$crate::key::Key,
+                inverse: bool,
+            ) {
+                keys.set(l, key, if inverse { &key.dec } else { &key.enc });
+            }
+
+            #[inline(always)]
+            fn encrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.encrypt(x.0))
+            }
+
+            #[inline(always)]
+            fn decrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.decrypt(x.0))
+            }
+
+            #[inline(always)]
+            fn encrypt_each(self, keys: &$crate::lanes::LaneKeys, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words($crate::isa::x86::encrypt_each(keys, x.0))
+            }
+
+            #[inline(always)]
+            fn decrypt_each(self, keys: &$crate::lanes::LaneKeys, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words($crate::isa::x86::decrypt_each(keys, x.0))
+            }
+
+            #[inline(always)]
+            fn splat(self, block: &$crate::isa::Block) -> Self::W {
+                // SAFETY: the token says the CPU has the features.
+                $crate::isa::x86::Words([unsafe { <$vector>::splat(block) }; $u])
+            }
+
+            #[inline(always)]
+            unsafe fn load(self, from: *const u8) -> Self::W {
+                // SAFETY: the token, and the caller's `LANES * 16` bytes.
+                unsafe {
+                    let mut x = [<$vector>::load(from); $u];
+                    let mut u = 1;
+                    while u < $u {
+                        x[u] = <$vector>::load(from.add(u * <$vector>::BLOCKS * 16));
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, x: Self::W, to: *mut u8) {
+                let mut u = 0;
+                while u < $u {
+                    // SAFETY: the token, and the caller's `LANES * 16` bytes.
+                    unsafe { x.0[u].store(to.add(u * <$vector>::BLOCKS * 16)) };
+                    u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
+                let width = <$vector>::BLOCKS * 16;
+                // SAFETY: the token; each register reads its share of `len`.
+                unsafe {
+                    let mut x = [<$vector>::splat(&[0; 16]); $u];
+                    let mut u = 0;
+                    while u < $u {
+                        let at = u * width;
+                        if len >= at + width {
+                            x[u] = <$vector>::load(from.add(at));
+                        } else if len > at {
+                            x[u] = <$vector>::load_part(from.add(at), len - at);
+                        }
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize) {
+                let width = <$vector>::BLOCKS * 16;
+                let mut u = 0;
+                while u < $u {
+                    let at = u * width;
+                    // SAFETY: the token; each register writes its share of `len`.
+                    unsafe {
+                        if len >= at + width {
+                            x.0[u].store(to.add(at));
+                        } else if len > at {
+                            x.0[u].store_part(to.add(at), len - at);
+                        }
+                    }
+                    u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
+                // SAFETY: the token, and the caller's `LANES` pointers.
+                unsafe {
+                    let mut x = [<$vector>::gather(at, offset); $u];
+                    let mut u = 1;
+                    while u < $u {
+                        x[u] = <$vector>::gather(at.add(u * <$vector>::BLOCKS), offset);
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
+                let mut u = 0;
+                while u < $u {
+                    // SAFETY: the token, and the caller's `LANES` pointers.
+                    unsafe { x.0[u].scatter(to.add(u * <$vector>::BLOCKS), offset) };
+                    u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn load_bytes(self, from: *const u8, len: usize) -> $crate::isa::Block {
+                // SAFETY: the token, and the caller's `len` bytes.
+                unsafe { <$vector>::load_bytes(from, len) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_bytes(self, block: &$crate::isa::Block, to: *mut u8, len: usize) {
+                // SAFETY: the token, and the caller's `len` bytes.
+                unsafe { <$vector>::store_bytes(block, to, len) }
+            }
+
+            #[inline(always)]
+            fn iota(self) -> Self::W {
+                const BLOCKS: [$crate::isa::Block; 32] = $crate::isa::x86::IOTA;
+                // SAFETY: the token, and `LANES` is at most 32.
+                unsafe { self.load(BLOCKS.as_ptr().cast()) }
+            }
+
+            #[inline(always)]
+            fn shift_in(self, before: Self::W, x: Self::W) -> Self::W {
+                let mut out = x.0;
+                let mut last = before.0[$u - 1];
+                let mut u = 0;
+                while u < $u {
+                    // SAFETY: the token says the CPU has the features.
+                    out[u] = unsafe { <$vector>::shift_in(last, x.0[u]) };
+                    last = x.0[u];
+                    u += 1;
+                }
+                $crate::isa::x86::Words(out)
+            }
+
+            #[inline(always)]
+            fn last(self, x: Self::W) -> $crate::isa::Block {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { x.0[$u - 1].last() }
+            }
+        }
+    };
+}
+pub(crate) use token;
+
+/// 0 to 31 as little-endian blocks.
+pub(crate) const IOTA: [Block; 32] = {
+    let mut out = [[0; 16]; 32];
+    let mut i = 0;
+    while i < 32 {
+        out[i][0] = i as u8;
+        i += 1;
+    }
+    out
+};

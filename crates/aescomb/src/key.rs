@@ -1,0 +1,260 @@
+//! Keys: raw bytes expanded once into all that depends on the key alone.
+
+use crate::backend::Backend;
+use crate::error::{Allowed, Error, Field};
+use crate::isa::{self, Block};
+use crate::modes::Mode;
+use alloc::vec::Vec;
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A key for one mode: the AES key schedule and the mode's constants.
+///
+/// Immutable, `Send` and `Sync`, 576 bytes whatever the key size, usable with
+/// every backend, wiped on drop. `Debug` shows the mode and the key size only.
+///
+/// ```
+/// use aescomb::{Key, Mode};
+/// let key = Key::new(Mode::Cbc, &[0x2b; 16])?;
+/// assert_eq!(key.algorithm().to_string(), "aes-128-cbc");
+/// assert!(Key::new(Mode::Cbc, &[0x2b; 17]).is_err());
+/// # Ok::<(), aescomb::Error>(())
+/// ```
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Key {
+    mode: Mode,
+    rounds: u8,
+    /// Round keys of the cipher, FIPS 197 section 5.2.
+    pub(crate) enc: [Block; 15],
+    /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
+    /// that need it.
+    pub(crate) dec: [Block; 15],
+    /// The mode's constants; on the way there, CIPH_K(0^128).
+    pub(crate) sub: [Block; 2],
+}
+
+impl Key {
+    /// Expands a key of 16, 24 or 32 bytes for `mode`.
+    ///
+    /// # Errors
+    /// [`Field::KeyLength`] for any other length.
+    pub fn new(mode: Mode, raw: &[u8]) -> Result<Key, Error> {
+        mode.check_key(raw.len())?;
+        let mut key = [Key::blank(mode)];
+        expand(Backend::preferred(false), &[raw], &mut key);
+        let [key] = key;
+        Ok(key)
+    }
+
+    /// Expands many keys at once into `table`, interleaved: about ten times as
+    /// fast as one after the other. `table` is given the length of `raw`; keys
+    /// already in it are overwritten in place, so that a table used again costs
+    /// no allocation.
+    ///
+    /// ```
+    /// use aescomb::{Key, Mode};
+    /// let raw: Vec<[u8; 16]> = (0..100).map(|i| [i; 16]).collect();
+    /// let mut table = Vec::new();
+    /// Key::expand_many(Mode::Ctr, &raw, &mut table)?;
+    /// assert_eq!(table.len(), 100);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Field::KeyLength`] with the index of the first key whose length is none
+    /// of 16, 24 and 32 bytes; `table` is unchanged then.
+    pub fn expand_many<K: AsRef<[u8]>>(
+        mode: Mode,
+        raw: &[K],
+        table: &mut Vec<Key>,
+    ) -> Result<(), Error> {
+        Self::expand_many_with(Backend::preferred(false), mode, raw, table)
+    }
+
+    /// As [`Key::expand_many`] with a backend of the caller's choice.
+    ///
+    /// # Errors
+    /// Those of [`Key::expand_many`], and [`Field::Backend`] where the CPU lacks
+    /// the backend.
+    pub fn expand_many_with<K: AsRef<[u8]>>(
+        backend: Backend,
+        mode: Mode,
+        raw: &[K],
+        table: &mut Vec<Key>,
+    ) -> Result<(), Error> {
+        backend.check()?;
+        for (i, raw) in raw.iter().enumerate() {
+            mode.check_key(raw.as_ref().len()).map_err(|e| e.at(i))?;
+        }
+        table.truncate(raw.len());
+        table.resize_with(raw.len(), || Key::blank(mode));
+        const STEP: usize = 16;
+        for (raw, out) in raw.chunks(STEP).zip(table.chunks_mut(STEP)) {
+            let mut refs: [&[u8]; STEP] = [&[]; STEP];
+            for (r, raw) in refs.iter_mut().zip(raw) {
+                *r = raw.as_ref();
+            }
+            // Runs of one length are expanded together.
+            let mut start = 0;
+            while start < raw.len() {
+                let len = refs[start].len();
+                let run = refs[start..raw.len()]
+                    .iter()
+                    .take_while(|r| r.len() == len)
+                    .count();
+                for key in &mut out[start..start + run] {
+                    key.mode = mode;
+                }
+                expand(
+                    backend,
+                    &refs[start..start + run],
+                    &mut out[start..start + run],
+                );
+                start += run;
+            }
+        }
+        Ok(())
+    }
+
+    fn blank(mode: Mode) -> Key {
+        Key {
+            mode,
+            rounds: 0,
+            enc: [[0; 16]; 15],
+            dec: [[0; 16]; 15],
+            sub: [[0; 16]; 2],
+        }
+    }
+
+    /// The mode it was made for.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The mode with the key size.
+    pub fn algorithm(&self) -> crate::Algorithm {
+        crate::Algorithm {
+            mode: self.mode,
+            key_bits: (self.rounds() - 6) * 32,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn rounds(&self) -> usize {
+        usize::from(self.rounds)
+    }
+
+    #[inline(always)]
+    pub(crate) fn subkey(&self, i: usize) -> &Block {
+        &self.sub[i]
+    }
+
+    /// The key itself: the schedule begins with it.
+    pub(crate) fn raw(&self) -> RawKey {
+        let mut raw = RawKey {
+            bytes: [0; 32],
+            len: (self.rounds() - 6) * 4,
+        };
+        raw.bytes[..16].copy_from_slice(&self.enc[0]);
+        raw.bytes[16..].copy_from_slice(&self.enc[1]);
+        raw
+    }
+}
+
+/// A key's own bytes, wiped on drop.
+pub(crate) struct RawKey {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl AsRef<[u8]> for RawKey {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Drop for RawKey {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+/// Expands keys of one length.
+fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
+    let mode = out[0].mode;
+    for key in out.iter_mut() {
+        key.rounds = (raw[0].len() / 4 + 6) as u8;
+    }
+    isa::expand(backend, raw, out, mode.info().inverse);
+    for key in out {
+        mode.subkeys(&mut key.sub);
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // Whole arrays at once: byte-wise volatile writes would cost more than
+        // the expansion.
+        self.enc = [[0; 16]; 15];
+        self.dec = [[0; 16]; 15];
+        self.sub = [[0; 16]; 2];
+        zeroize::optimization_barrier(self);
+    }
+}
+
+impl ZeroizeOnDrop for Key {}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({})", self.algorithm())
+    }
+}
+
+/// The key or keys of a call.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'k> {
+    /// One for all messages.
+    Shared(&'k Key),
+    /// A table; every message names its place in it
+    /// ([`Message::key`](crate::Message::key), [`Packed::keys`](crate::Packed)).
+    /// All keys used in one call must be for one mode; their sizes may differ.
+    Table(&'k [Key]),
+}
+
+impl<'k> From<&'k Key> for Keys<'k> {
+    fn from(key: &'k Key) -> Self {
+        Keys::Shared(key)
+    }
+}
+
+impl<'k> From<&'k [Key]> for Keys<'k> {
+    fn from(table: &'k [Key]) -> Self {
+        Keys::Table(table)
+    }
+}
+
+impl<'k> From<&'k Vec<Key>> for Keys<'k> {
+    fn from(table: &'k Vec<Key>) -> Self {
+        Keys::Table(table)
+    }
+}
+
+impl<'k> Keys<'k> {
+    /// The mode of the first key; a call's keys are all of this mode.
+    pub(crate) fn mode(self) -> Result<Mode, Error> {
+        match self {
+            Keys::Shared(key) => Ok(key.mode),
+            Keys::Table([first, ..]) => Ok(first.mode),
+            Keys::Table([]) => Err(Error::new(Field::Count, 0, Allowed::AtLeast(1))),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, i: u32) -> &'k Key {
+        match self {
+            Keys::Shared(key) => key,
+            Keys::Table(table) => &table[i as usize],
+        }
+    }
+}

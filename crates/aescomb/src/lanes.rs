@@ -1,0 +1,389 @@
+//! Messages as the kernels see them: jobs, the lanes they are given, and a
+//! group's memory between two windows.
+//!
+//! `unsafe` here rests on two facts. A [`Job`] is made by `batch.rs` alone, from
+//! borrowed slices that outlive the call, with `src` readable for `len` bytes,
+//! `dst` writable for what the mode makes of them, `nonce` readable for the
+//! mode's nonce and `tag` writable for `tag_len` bytes. And [`Lanes`] never goes
+//! beyond the rows of a lane's job: `window` checks it, once per window; lanes
+//! without a message work on memory of their own.
+#![allow(unsafe_code)]
+
+use crate::comb::Window;
+use crate::isa::{Block, Cipher, Isa, Soft};
+use crate::key::Key;
+use crate::mode::Lengths;
+use crate::modes::{State, Sweep, padding_len};
+use subtle::ConstantTimeEq;
+
+/// The most messages in flight, over all backends.
+pub(crate) const MAX_LANES: usize = 32;
+/// The most blocks of state that a mode keeps per message.
+const MAX_STATE: usize = 1;
+/// Idle lanes work on memory of their own, which has this many rows.
+const IDLE_ROWS: usize = 256;
+
+/// One message.
+#[derive(Clone, Copy)]
+pub(crate) struct Job {
+    pub src: *const u8,
+    pub dst: *mut u8,
+    pub nonce: *const u8,
+    pub tag: *mut u8,
+    /// Bytes at `src`.
+    pub len: usize,
+    pub tag_len: u32,
+    /// Place in the key table.
+    pub key: u32,
+}
+
+// SAFETY: the pointers are used during a call only, while the slices behind them
+// are borrowed by it; between calls they are stale and never read.
+unsafe impl Send for Job {}
+// SAFETY: as above.
+unsafe impl Sync for Job {}
+
+impl Job {
+    pub(crate) const NONE: Job = Job {
+        src: core::ptr::null(),
+        dst: core::ptr::null_mut(),
+        nonce: core::ptr::null(),
+        tag: core::ptr::null_mut(),
+        len: 0,
+        tag_len: 0,
+        key: 0,
+    };
+
+    /// Takes PKCS#7 padding off the result, which has whole blocks and at least
+    /// one: the length without it, or `None`, and the result is wiped, where
+    /// there is none.
+    pub(crate) fn unpad(&self) -> Option<usize> {
+        // SAFETY: the destination has `len` bytes, 16 or more, and has been
+        // written.
+        let result = unsafe { core::slice::from_raw_parts_mut(self.dst, self.len) };
+        let last = result.last_chunk()?;
+        match padding_len(last) {
+            Some(padding) => Some(self.len - padding),
+            None => {
+                result.fill(0);
+                None
+            }
+        }
+    }
+
+    /// Whether the tag is the one at `given`, which has the same length; in time
+    /// that depends on the length alone.
+    pub(crate) fn same_tag(&self, given: *const u8) -> bool {
+        let len = self.tag_len as usize;
+        // SAFETY: both are readable for `tag_len` bytes.
+        let (a, b) = unsafe {
+            (
+                core::slice::from_raw_parts(self.tag, len),
+                core::slice::from_raw_parts(given, len),
+            )
+        };
+        a.ct_eq(b).into()
+    }
+}
+
+/// The end of a message, in all lanes at once: what its rows leave over.
+pub(crate) struct Last<W> {
+    /// The bytes after the rows, padded as the mode asks.
+    pub block: W,
+    /// All ones where these were fewer than 16.
+    pub partial: W,
+}
+
+/// Round keys of one key per lane, in the order in which kernels load them.
+#[repr(C, align(64))]
+pub(crate) struct LaneKeys {
+    rk: [[Block; MAX_LANES]; 15],
+    sub: [[Block; MAX_LANES]; 2],
+    rounds: usize,
+    /// The portable backend's own form.
+    soft: [Option<Soft>; 4],
+}
+
+impl LaneKeys {
+    pub(crate) fn new() -> Self {
+        LaneKeys {
+            rk: [[[0; 16]; MAX_LANES]; 15],
+            sub: [[[0; 16]; MAX_LANES]; 2],
+            rounds: 10,
+            soft: [const { None }; 4],
+        }
+    }
+
+    /// Gives lane `l` the round keys `schedule` of `key`.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, l: usize, key: &Key, schedule: &[Block; 15]) {
+        self.rounds = key.rounds();
+        for (row, block) in self.rk.iter_mut().zip(schedule).take(key.rounds() + 1) {
+            row[l] = *block;
+        }
+        self.set_constants(l, key);
+    }
+
+    pub(crate) fn set_soft(&mut self, l: usize, key: &Key, soft: Soft) {
+        self.soft[l] = Some(soft);
+        self.set_constants(l, key);
+    }
+
+    #[inline(always)]
+    fn set_constants(&mut self, l: usize, key: &Key) {
+        for (i, row) in self.sub.iter_mut().enumerate() {
+            row[l] = *key.subkey(i);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Round key `r` of lane `l` and the lanes after it.
+    #[inline(always)]
+    pub(crate) fn at(&self, r: usize, l: usize) -> *const u8 {
+        self.rk[r][l..].as_ptr().cast()
+    }
+
+    /// The portable form of lane `l`'s key; `None` for a lane never used.
+    pub(crate) fn soft(&self, l: usize) -> Option<&Soft> {
+        self.soft[l].as_ref()
+    }
+
+    #[inline(always)]
+    pub(crate) fn subkey<S: Isa>(&self, s: S, i: usize) -> S::W {
+        // SAFETY: a row holds `MAX_LANES` blocks.
+        unsafe { s.load(self.sub[i].as_ptr().cast()) }
+    }
+}
+
+impl Drop for LaneKeys {
+    fn drop(&mut self) {
+        self.rk = [[[0; 16]; MAX_LANES]; 15];
+        self.sub = [[[0; 16]; MAX_LANES]; 2];
+        zeroize::optimization_barrier(self);
+    }
+}
+
+/// A group of messages, one to a lane, longest first.
+#[repr(C, align(64))]
+pub(crate) struct Lanes {
+    state: [[Block; MAX_LANES]; MAX_STATE],
+    /// The state of messages that have ended.
+    kept: [[Block; MAX_LANES]; MAX_STATE],
+    last: [Block; MAX_LANES],
+    partial: [Block; MAX_LANES],
+    src: [*const u8; MAX_LANES],
+    dst: [*mut u8; MAX_LANES],
+    nonce: [*const u8; MAX_LANES],
+    rows: [usize; MAX_LANES],
+    job: [Job; MAX_LANES],
+    /// Lanes that have a message.
+    used: usize,
+    /// Rows that are done.
+    done: usize,
+    idle: [Block; IDLE_ROWS],
+}
+
+// SAFETY: as for `Job`.
+unsafe impl Send for Lanes {}
+// SAFETY: as above.
+unsafe impl Sync for Lanes {}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        self.state = [[[0; 16]; MAX_LANES]; MAX_STATE];
+        self.kept = self.state;
+        self.last = [[0; 16]; MAX_LANES];
+        self.idle = [[0; 16]; IDLE_ROWS];
+        zeroize::optimization_barrier(self);
+    }
+}
+
+impl Lanes {
+    pub(crate) fn new() -> Self {
+        Lanes {
+            state: [[[0; 16]; MAX_LANES]; MAX_STATE],
+            kept: [[[0; 16]; MAX_LANES]; MAX_STATE],
+            last: [[0; 16]; MAX_LANES],
+            partial: [[0; 16]; MAX_LANES],
+            src: [core::ptr::null(); MAX_LANES],
+            dst: [core::ptr::null_mut(); MAX_LANES],
+            nonce: [core::ptr::null(); MAX_LANES],
+            rows: [0; MAX_LANES],
+            job: [Job::NONE; MAX_LANES],
+            used: 0,
+            done: 0,
+            idle: [[0; 16]; IDLE_ROWS],
+        }
+    }
+
+    /// Starts a group.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.used = 0;
+        self.done = 0;
+    }
+
+    /// Gives the next lane a message, no longer than the one before it.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, lengths: Lengths, job: &Job) {
+        let l = self.used;
+        self.src[l] = job.src;
+        self.dst[l] = job.dst;
+        self.nonce[l] = job.nonce;
+        self.rows[l] = lengths.rows(job.len);
+        self.job[l] = *job;
+        self.used = l + 1;
+    }
+
+    /// Blocks of each message, longest first.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> &[usize] {
+        &self.rows[..self.used]
+    }
+
+    /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
+    #[inline(always)]
+    fn rest(&mut self, from: usize, to: usize) {
+        let idle = self.idle.as_mut_ptr().cast::<u8>();
+        let base = idle.wrapping_sub(self.done * 16);
+        for l in from..to {
+            self.src[l] = base;
+            self.dst[l] = base;
+        }
+    }
+
+    /// Begins all messages of the group.
+    #[inline(always)]
+    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+        let mut nonce = s.splat(&[0; 16]);
+        if M::NONCE {
+            for l in self.used..S::LANES {
+                self.nonce[l] = self.idle.as_ptr().cast();
+            }
+            // SAFETY: the nonces of messages have 16 bytes, and so has `idle`.
+            nonce = unsafe { s.gather(self.nonce.as_ptr(), 0) };
+        }
+        let state = M::begin(c, nonce);
+        store_state::<S, M>(s, &state, &mut self.state);
+        // A message without rows ends where it begins.
+        store_state::<S, M>(s, &state, &mut self.kept);
+    }
+
+    /// Runs a window: the next rows of the first lanes. `S` must have at least
+    /// as many lanes.
+    #[inline(always)]
+    pub(crate) fn window<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        window: Window,
+    ) {
+        let end = self.done + window.rows;
+        assert!(
+            window.lanes <= S::LANES
+                && window.lanes <= self.used
+                && self.rows[..window.lanes].iter().all(|rows| *rows >= end)
+        );
+        let mut state = load_state::<S, M>(s, &self.state);
+        while self.done < end {
+            let mut stop = end;
+            if window.lanes < S::LANES {
+                stop = end.min(self.done + IDLE_ROWS);
+                self.rest(window.lanes, S::LANES);
+            }
+            for row in self.done..stop {
+                // SAFETY: `row` is inside every message (checked above), and
+                // inside `idle` for lanes without one.
+                unsafe {
+                    let x = s.gather(self.src.as_ptr(), row * 16);
+                    let y = M::step(c, &mut state, x);
+                    if !matches!(M::LENGTHS, Lengths::TagOnly) {
+                        s.scatter(y, self.dst.as_ptr(), row * 16);
+                    }
+                }
+            }
+            self.done = stop;
+        }
+        store_state::<S, M>(s, &state, &mut self.state);
+        if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
+            // Later windows run over the lanes of messages that end here.
+            let mut l = window.lanes;
+            while l > 0 && self.rows[l - 1] == end {
+                l -= 1;
+                for (kept, state) in self.kept.iter_mut().zip(&self.state) {
+                    kept[l] = state[l];
+                }
+            }
+        }
+    }
+
+    /// Finishes all messages of the group: what their rows leave over, and tags.
+    #[inline(always)]
+    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+        if matches!(M::LENGTHS, Lengths::WholeBlocks) {
+            return;
+        }
+        let mut left = 0;
+        for l in 0..self.used {
+            let job = &self.job[l];
+            let at = self.rows[l] * 16;
+            let len = job.len - at;
+            left |= len;
+            // SAFETY: `at + len` is the message's length.
+            let block = unsafe { s.load_bytes(job.src.wrapping_add(at), len) };
+            self.last[l] = M::LENGTHS.pad(block, len);
+            self.partial[l] = [if len < 16 { 0xff } else { 0 }; 16];
+        }
+        if matches!(M::LENGTHS, Lengths::AnyLength) && left == 0 {
+            return;
+        }
+        let state = load_state::<S, M>(s, &self.kept);
+        // SAFETY: the arrays hold `MAX_LANES` blocks.
+        let last = unsafe {
+            Last {
+                block: s.load(self.last.as_ptr().cast()),
+                partial: s.load(self.partial.as_ptr().cast()),
+            }
+        };
+        let y = M::finish(c, state, last);
+        // SAFETY: as above.
+        unsafe { s.store(y, self.last.as_mut_ptr().cast()) };
+        for l in 0..self.used {
+            let job = &self.job[l];
+            let at = self.rows[l] * 16;
+            let (to, len) = match M::LENGTHS {
+                Lengths::TagOnly => (job.tag, job.tag_len as usize),
+                Lengths::Padded => (job.dst.wrapping_add(at), 16),
+                _ => (job.dst.wrapping_add(at), job.len - at),
+            };
+            // SAFETY: a tag has `tag_len` bytes, at most 16; a destination has
+            // what the mode makes of the message.
+            unsafe { s.store_bytes(&self.last[l], to, len) };
+        }
+    }
+}
+
+#[inline(always)]
+fn load_state<S: Isa, M: Sweep>(s: S, from: &[[Block; MAX_LANES]; MAX_STATE]) -> M::State<S::W> {
+    // SAFETY: a row holds `MAX_LANES` blocks.
+    M::State::from_fn(
+        #[inline(always)]
+        |i| unsafe { s.load(from[i].as_ptr().cast()) },
+    )
+}
+
+#[inline(always)]
+fn store_state<S: Isa, M: Sweep>(
+    s: S,
+    state: &M::State<S::W>,
+    to: &mut [[Block; MAX_LANES]; MAX_STATE],
+) {
+    for (i, w) in state.blocks().iter().enumerate() {
+        // SAFETY: a row holds `MAX_LANES` blocks.
+        unsafe { s.store(*w, to[i].as_mut_ptr().cast()) };
+    }
+}

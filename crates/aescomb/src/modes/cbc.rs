@@ -1,0 +1,89 @@
+//! CBC, cipher block chaining: SP 800-38A section 6.2.
+//!
+//! ```text
+//! encrypt:  C_0 = IV;  C_j = CIPH_K(P_j ^ C_{j-1})
+//! decrypt:  C_0 = IV;  P_j = CIPH_K^-1(C_j) ^ C_{j-1}
+//! ```
+//!
+//! Limits: whole blocks, unless padded with PKCS#7 (RFC 5652 section 6.3). The
+//! IV must be unpredictable. Nothing is authenticated: a decryption error that
+//! an attacker can see is a padding oracle.
+#![forbid(unsafe_code)]
+
+use super::pkcs7::Padded;
+use super::{Feed, Registered, Sweep};
+use crate::isa::{Cipher, Wide};
+use crate::mode::{Info, Kind, Lengths};
+
+pub(crate) struct Cbc;
+pub(crate) struct CbcPkcs7;
+pub(crate) struct Encrypt;
+pub(crate) struct Decrypt;
+
+impl Registered for Cbc {
+    const INFO: Info = Info {
+        name: "cbc",
+        title: "cipher block chaining",
+        source: "SP 800-38A, 6.2",
+        kind: Kind::Cipher,
+        nonce_bytes: 16,
+        tag_bytes: (0, 0),
+        lengths: Lengths::WholeBlocks,
+        aes_per_block: 1,
+        mul_per_block: 0,
+        parallel_encrypt: false,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "equal message beginnings show",
+    };
+    type Forward = Encrypt;
+    type Backward = Decrypt;
+}
+
+impl Registered for CbcPkcs7 {
+    const INFO: Info = Info {
+        name: "cbc-pkcs7",
+        title: "cipher block chaining with PKCS#7 padding",
+        source: "SP 800-38A, 6.2; RFC 5652, 6.3",
+        lengths: Lengths::Padded,
+        ..Cbc::INFO
+    };
+    type Forward = Padded<Encrypt>;
+    type Backward = Decrypt;
+}
+
+impl Sweep for Encrypt {
+    type State<W: Wide> = [W; 1];
+    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    const FEED: Feed = Feed::Serial;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
+        [iv]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W) -> C::W {
+        *chain = c.encrypt(x ^ *chain);
+        *chain
+    }
+}
+
+impl Sweep for Decrypt {
+    type State<W: Wide> = [W; 1];
+    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    const FEED: Feed = Feed::Input;
+    const INVERSE: bool = true;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
+        [iv]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W) -> C::W {
+        let y = c.decrypt(x) ^ *chain;
+        *chain = x;
+        y
+    }
+}

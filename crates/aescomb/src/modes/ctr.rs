@@ -1,0 +1,80 @@
+//! CTR, counter mode: SP 800-38A section 6.5.
+//!
+//! ```text
+//! T_1 = the initial counter block;  T_{j+1} = inc(T_j)
+//! C_j = P_j ^ CIPH_K(T_j)
+//! ```
+//!
+//! Decryption is the same. `inc` adds 1 to the whole block as a 128-bit
+//! big-endian integer (SP 800-38A appendix B.1 with m = 128), or to its last
+//! four bytes alone (inc32 of SP 800-38D section 6.2, the counter of GCM); both
+//! wrap. No counter block may ever repeat under a key: with the 32-bit counter a
+//! message has at most 2^32 blocks.
+#![forbid(unsafe_code)]
+
+use super::{Feed, Registered, Sweep};
+use crate::isa::{Cipher, Wide};
+use crate::mode::{Info, Kind, Lengths};
+
+pub(crate) struct Ctr;
+pub(crate) struct Ctr32;
+/// The counter is the last `BITS` bits of the block.
+pub(crate) struct Crypt<const BITS: u32>;
+
+impl Registered for Ctr {
+    const INFO: Info = Info {
+        name: "ctr",
+        title: "counter, 128-bit big-endian",
+        source: "SP 800-38A, 6.5",
+        kind: Kind::Cipher,
+        nonce_bytes: 16,
+        tag_bytes: (0, 0),
+        lengths: Lengths::AnyLength,
+        aes_per_block: 1,
+        mul_per_block: 0,
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: false,
+        nonce_reuse: "the xor of the messages leaks",
+    };
+    type Forward = Crypt<128>;
+    type Backward = Crypt<128>;
+}
+
+impl Registered for Ctr32 {
+    const INFO: Info = Info {
+        name: "ctr32",
+        title: "counter of GCM, 32-bit big-endian",
+        source: "SP 800-38D, 6.5",
+        ..Ctr::INFO
+    };
+    type Forward = Crypt<32>;
+    type Backward = Crypt<32>;
+}
+
+impl<const BITS: u32> Sweep for Crypt<BITS> {
+    /// The counter, little-endian.
+    type State<W: Wide> = [W; 1];
+    const LENGTHS: Lengths = Lengths::AnyLength;
+    const FEED: Feed = Feed::Counter;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(_: &C, initial: C::W) -> [C::W; 1] {
+        [initial.swap_bytes()]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W) -> C::W {
+        let y = c.encrypt(state[0].swap_bytes()) ^ x;
+        Self::advance(state, c.one());
+        y
+    }
+
+    #[inline(always)]
+    fn advance<W: Wide>([counter]: &mut [W; 1], steps: W) {
+        *counter = match BITS {
+            32 => counter.count32(steps),
+            _ => counter.count(steps),
+        };
+    }
+}

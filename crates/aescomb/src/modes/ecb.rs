@@ -1,0 +1,87 @@
+//! ECB, electronic codebook: SP 800-38A section 6.1.
+//!
+//! ```text
+//! encrypt:  C_j = CIPH_K(P_j)
+//! decrypt:  P_j = CIPH_K^-1(C_j)
+//! ```
+//!
+//! Limits: whole blocks, unless padded. Equal blocks encrypt equally: a building
+//! block, not a way to keep secrets.
+#![forbid(unsafe_code)]
+
+use super::pkcs7::Padded;
+use super::{Feed, Registered, Sweep};
+use crate::isa::{Cipher, Wide};
+use crate::mode::{Info, Kind, Lengths};
+
+pub(crate) struct Ecb;
+pub(crate) struct EcbPkcs7;
+pub(crate) struct Encrypt;
+pub(crate) struct Decrypt;
+
+impl Registered for Ecb {
+    const INFO: Info = Info {
+        name: "ecb",
+        title: "electronic codebook",
+        source: "SP 800-38A, 6.1",
+        kind: Kind::Cipher,
+        nonce_bytes: 0,
+        tag_bytes: (0, 0),
+        lengths: Lengths::WholeBlocks,
+        aes_per_block: 1,
+        mul_per_block: 0,
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "no nonce: equal blocks show",
+    };
+    type Forward = Encrypt;
+    type Backward = Decrypt;
+}
+
+impl Registered for EcbPkcs7 {
+    const INFO: Info = Info {
+        name: "ecb-pkcs7",
+        title: "electronic codebook with PKCS#7 padding",
+        source: "SP 800-38A, 6.1; RFC 5652, 6.3",
+        lengths: Lengths::Padded,
+        ..Ecb::INFO
+    };
+    type Forward = Padded<Encrypt>;
+    type Backward = Decrypt;
+}
+
+impl Sweep for Encrypt {
+    type State<W: Wide> = [W; 0];
+    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    const FEED: Feed = Feed::Alone;
+    const NONCE: bool = false;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(_: &C, _: C::W) -> [C::W; 0] {
+        []
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W) -> C::W {
+        c.encrypt(x)
+    }
+}
+
+impl Sweep for Decrypt {
+    type State<W: Wide> = [W; 0];
+    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    const FEED: Feed = Feed::Alone;
+    const NONCE: bool = false;
+    const INVERSE: bool = true;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(_: &C, _: C::W) -> [C::W; 0] {
+        []
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W) -> C::W {
+        c.decrypt(x)
+    }
+}

@@ -1,0 +1,68 @@
+//! PKCS#7 padding (RFC 5652 section 6.3) around a mode that takes whole blocks:
+//! n bytes of value n, 1 <= n <= 16, make a message whole blocks.
+//!
+//! Encryption adds them in the last step of the comb. Decryption is that of the
+//! mode itself; the padding is checked and taken off afterwards, in time that
+//! depends on the length of the ciphertext alone.
+#![forbid(unsafe_code)]
+
+use super::{Feed, Sweep};
+use crate::isa::{Block, Cipher, Wide};
+use crate::mode::Lengths;
+use core::marker::PhantomData;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
+
+/// The encryption of `M`, padded.
+pub(crate) struct Padded<M>(PhantomData<M>);
+
+impl<M: Sweep> Sweep for Padded<M> {
+    type State<W: Wide> = M::State<W>;
+    const LENGTHS: Lengths = Lengths::Padded;
+    const FEED: Feed = M::FEED;
+    const NONCE: bool = M::NONCE;
+    const INVERSE: bool = M::INVERSE;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, nonce: C::W) -> M::State<C::W> {
+        M::begin(c, nonce)
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut M::State<C::W>, x: C::W) -> C::W {
+        M::step(c, state, x)
+    }
+}
+
+/// How many bytes of a last block are padding; `None` if it ends in none.
+pub(crate) fn padding_len(last: &Block) -> Option<usize> {
+    let n = last[15];
+    let mut good = !n.ct_eq(&0) & n.ct_lt(&17);
+    for (i, byte) in last.iter().enumerate() {
+        let padding = (15 - i as u8).ct_lt(&n);
+        good &= Choice::conditional_select(&Choice::from(1), &byte.ct_eq(&n), padding);
+    }
+    bool::from(good).then_some(usize::from(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::padding_len;
+
+    #[test]
+    fn every_last_byte() {
+        for n in 0..=255u8 {
+            let mut last = [0xee; 16];
+            let pad = usize::from(n).min(16);
+            last[16 - pad..].fill(n);
+            last[15] = n;
+            let expected = (1..=16).contains(&n).then_some(usize::from(n));
+            assert_eq!(padding_len(&last), expected);
+            for i in 0..16 {
+                let mut wrong = last;
+                wrong[i] ^= 0x40;
+                let padded = 16 - i <= pad;
+                assert_eq!(padding_len(&wrong), if padded { None } else { expected });
+            }
+        }
+    }
+}
