@@ -1,7 +1,10 @@
 //! Batches: what a call works on, in two forms that feed one engine.
 
 use crate::error::{Allowed, Error, Field};
+use crate::lanes::{Job, Jobs};
+use crate::scheduler::Task;
 use crate::text::Text;
+use core::marker::PhantomData;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +36,12 @@ pub enum Status {
 /// ```
 #[derive(Debug)]
 pub struct Message<'a> {
-    text: Text<'a>,
-    nonce: &'a [u8],
-    tag: &'a mut [u8],
-    key: u32,
+    /// The kernels read it where it is.
+    job: Job,
+    dst_len: usize,
+    written: usize,
     status: Status,
+    borrow: PhantomData<(Text<'a>, &'a [u8], &'a mut [u8])>,
 }
 
 impl<'a> Message<'a> {
@@ -45,29 +49,43 @@ impl<'a> Message<'a> {
     /// a table.
     pub fn new(text: Text<'a>) -> Self {
         Message {
-            text,
-            nonce: &[],
-            tag: &mut [],
-            key: 0,
+            job: Job {
+                src: text.src,
+                len: text.src_len,
+                dst: text.dst,
+                ..Job::NONE
+            },
+            dst_len: text.dst_len,
+            written: 0,
             status: Status::Pending,
+            borrow: PhantomData,
         }
     }
 
+    pub(crate) fn job(&self) -> &Job {
+        &self.job
+    }
+
     /// Sets the nonce: initialisation vector or initial counter block.
-    pub fn nonce(self, nonce: &'a [u8]) -> Self {
-        Message { nonce, ..self }
+    pub fn nonce(mut self, nonce: &'a [u8]) -> Self {
+        self.job.nonce = nonce.as_ptr();
+        self.job.nonce_len = length(nonce.len());
+        self
     }
 
     /// Sets where the tag goes, or for verification where it is; its length is
     /// the length of the tag.
-    pub fn tag(self, tag: &'a mut [u8]) -> Self {
-        Message { tag, ..self }
+    pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
+        self.job.tag = tag.as_mut_ptr();
+        self.job.tag_len = length(tag.len());
+        self
     }
 
     /// Sets the message's key: its place in the table of
     /// [`Keys::Table`](crate::Keys::Table).
-    pub fn key(self, key: u32) -> Self {
-        Message { key, ..self }
+    pub fn key(mut self, key: u32) -> Self {
+        self.job.key = key;
+        self
     }
 
     /// What the last call made of it.
@@ -78,13 +96,29 @@ impl<'a> Message<'a> {
     /// The bytes that the last call wrote: empty if there was none, if the
     /// message failed, or for a MAC.
     pub fn output(&self) -> &[u8] {
-        self.text.output()
+        self.text().output()
     }
 
     /// As [`Message::output`], for as long as the destination is borrowed.
     pub fn into_output(self) -> &'a mut [u8] {
-        self.text.into_output()
+        self.text().into_output()
     }
+
+    fn text(&self) -> Text<'a> {
+        Text {
+            src: self.job.src,
+            src_len: self.job.len,
+            dst: self.job.dst,
+            dst_len: self.dst_len,
+            written: self.written,
+            borrow: PhantomData,
+        }
+    }
+}
+
+/// A length that only matters when it is small.
+fn length(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 /// A type of offsets into a packed buffer: `u32`, `i32`, `u64`, `i64`, `usize`.
@@ -153,9 +187,8 @@ impl<O: Offset> Layout<'_, O> {
                 let (from, to) = (offsets[i].get(), offsets[i + 1].get());
                 match (from, to) {
                     (Some(from), Some(to)) if from <= to => (from, to - from, to - from),
-                    (from, to) => {
-                        return bad(to, Allowed::AtLeast(from.unwrap_or(0)));
-                    }
+                    (Some(from), Some(to)) => return bad(Some(to), Allowed::AtLeast(from)),
+                    _ => return bad(None, Allowed::AtMost(end)),
                 }
             }
             Layout::Slots { starts, lengths } => {
@@ -311,48 +344,39 @@ impl<'a, O: Offset> Packed<'a, O> {
     }
 }
 
-/// An error if `src` and `dst` have a byte in common.
+/// Whether the two have no byte in common.
 #[inline(always)]
-pub(crate) fn disjoint(
-    src: *const u8,
-    src_len: usize,
-    dst: *mut u8,
-    dst_len: usize,
-) -> Result<(), Error> {
+pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> bool {
     let (a, b) = (src.addr(), dst.addr());
-    if a < b.wrapping_add(dst_len) && b < a.wrapping_add(src_len) && src_len > 0 && dst_len > 0 {
-        return Err(Error::new(Field::Overlap, a.abs_diff(b), Allowed::Nothing));
-    }
-    Ok(())
-}
-
-/// The parts of a message, as pointers that are valid while the batch is
-/// borrowed.
-pub(crate) struct Part {
-    pub src: *const u8,
-    pub src_len: usize,
-    pub dst: *mut u8,
-    pub dst_len: usize,
-    pub nonce: *const u8,
-    pub nonce_len: usize,
-    pub tag: *mut u8,
-    pub tag_len: usize,
-    pub key: u32,
+    a >= b.wrapping_add(dst_len) || b >= a.wrapping_add(src_len) || src_len == 0 || dst_len == 0
 }
 
 pub(crate) mod sealed {
+    use super::{Error, Job, Jobs, Status, Task};
+
     pub trait Sealed {}
 
     /// What the engine asks of a batch. `pub` in a private module: nobody else
     /// can implement or call it.
+    #[allow(private_interfaces)]
     pub trait Parts {
         fn count(&self) -> usize;
         /// What is wrong with the batch as a whole; `verdicts`: the call makes
         /// a verdict per message.
-        fn check(&self, verdicts: bool) -> Result<(), super::Error>;
-        #[allow(private_interfaces)]
-        fn part(&mut self, i: usize) -> Result<super::Part, super::Error>;
-        fn report(&mut self, i: usize, status: super::Status, written: usize);
+        fn check(&self, verdicts: bool) -> Result<(), Error>;
+        /// Checks message `i` and gives its length and key; `memory` has room for
+        /// a job per message.
+        fn admit(
+            &mut self,
+            task: &Task<'_>,
+            memory: &mut [Job],
+            i: usize,
+        ) -> Result<(usize, u32), Error>;
+        /// Message `i`'s own tag.
+        fn tag(&self, i: usize) -> *const u8;
+        /// The jobs of messages that were admitted.
+        fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a>;
+        fn report(&mut self, i: usize, status: Status, written: usize);
     }
 }
 
@@ -360,6 +384,7 @@ pub(crate) mod sealed {
 /// [`Packed`] batch.
 pub trait Batch: sealed::Parts {}
 
+#[allow(private_interfaces)]
 impl sealed::Parts for [Message<'_>] {
     fn count(&self) -> usize {
         self.len()
@@ -369,27 +394,25 @@ impl sealed::Parts for [Message<'_>] {
         Ok(())
     }
 
-    #[allow(private_interfaces)]
     #[inline(always)]
-    fn part(&mut self, i: usize) -> Result<Part, Error> {
-        let m = &mut self[i];
-        Ok(Part {
-            src: m.text.src,
-            src_len: m.text.src_len,
-            dst: m.text.dst,
-            dst_len: m.text.dst_len,
-            nonce: m.nonce.as_ptr(),
-            nonce_len: m.nonce.len(),
-            tag: m.tag.as_mut_ptr(),
-            tag_len: m.tag.len(),
-            key: m.key,
-        })
+    fn admit(&mut self, task: &Task<'_>, _: &mut [Job], i: usize) -> Result<(usize, u32), Error> {
+        let message = &self[i];
+        task.admit(&message.job, message.dst_len)?;
+        Ok((message.job.len, message.job.key))
+    }
+
+    fn tag(&self, i: usize) -> *const u8 {
+        self[i].job.tag
+    }
+
+    fn jobs<'a>(&'a self, _: &'a [Job]) -> Jobs<'a> {
+        Jobs::of(self, |message| &message.job)
     }
 
     #[inline(always)]
     fn report(&mut self, i: usize, status: Status, written: usize) {
         self[i].status = status;
-        self[i].text.set_written(written);
+        self[i].written = written;
     }
 }
 
@@ -397,6 +420,7 @@ impl Batch for [Message<'_>] {}
 
 macro_rules! as_slice {
     ($([$($generic:tt)*] $t:ty;)*) => {$(
+        #[allow(private_interfaces)]
         impl<$($generic)*> sealed::Parts for $t {
             fn count(&self) -> usize {
                 self.len()
@@ -406,10 +430,22 @@ macro_rules! as_slice {
                 self[..].check(verdicts)
             }
 
-            #[allow(private_interfaces)]
             #[inline(always)]
-            fn part(&mut self, i: usize) -> Result<Part, Error> {
-                self[..].part(i)
+            fn admit(
+                &mut self,
+                task: &Task<'_>,
+                memory: &mut [Job],
+                i: usize,
+            ) -> Result<(usize, u32), Error> {
+                self[..].admit(task, memory, i)
+            }
+
+            fn tag(&self, i: usize) -> *const u8 {
+                self[..].tag(i)
+            }
+
+            fn jobs<'j>(&'j self, memory: &'j [Job]) -> Jobs<'j> {
+                self[..].jobs(memory)
             }
 
             #[inline(always)]
@@ -426,6 +462,7 @@ as_slice! {
     ['a] alloc::vec::Vec<Message<'a>>;
 }
 
+#[allow(private_interfaces)]
 impl<O: Offset> sealed::Parts for Packed<'_, O> {
     fn count(&self) -> usize {
         self.layout.len()
@@ -447,8 +484,10 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             dst_len,
             ..
         } = self.text;
-        if src.cast_mut() != dst || self.output.is_some() {
-            disjoint(src, src_len, dst, dst_len)?;
+        if (src.cast_mut() != dst || self.output.is_some()) && !disjoint(src, src_len, dst, dst_len)
+        {
+            let apart = src.addr().abs_diff(dst.addr());
+            return Err(Error::new(Field::Overlap, apart, Allowed::Nothing));
         }
         if let Some(output) = &self.output {
             count(output.len(), Field::Count)?;
@@ -474,20 +513,24 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
                 }
                 let needed = (n - 1).saturating_mul(stride).saturating_add(bytes);
                 if column.len() < needed {
-                    return Err(Error::new(
-                        Field::Count,
-                        column.len() / stride.max(1),
-                        Allowed::Exactly(n),
-                    ));
+                    let entries = match column.len().checked_sub(bytes) {
+                        Some(others) => 1 + others.checked_div(stride).unwrap_or(0),
+                        None => 0,
+                    };
+                    return Err(Error::new(Field::Count, entries, Allowed::Exactly(n)));
                 }
             }
         }
         Ok(())
     }
 
-    #[allow(private_interfaces)]
     #[inline(always)]
-    fn part(&mut self, i: usize) -> Result<Part, Error> {
+    fn admit(
+        &mut self,
+        task: &Task<'_>,
+        memory: &mut [Job],
+        i: usize,
+    ) -> Result<(usize, u32), Error> {
         let Text {
             src,
             src_len: src_end,
@@ -495,7 +538,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             dst_len: dst_end,
             ..
         } = self.text;
-        let (start, src_len, room) = self.layout.span(i, src_end)?;
+        let (start, len, room) = self.layout.span(i, src_end)?;
         let (at, dst_len) = match &self.output {
             Some(output) => {
                 let (at, len, _) = output.span(i, dst_end)?;
@@ -503,17 +546,26 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             }
             None => (start, room.min(dst_end.saturating_sub(start))),
         };
-        Ok(Part {
+        memory[i] = Job {
             src: src.wrapping_add(start),
-            src_len,
             dst: dst.wrapping_add(at),
-            dst_len,
             nonce: self.nonces.as_ptr().wrapping_add(i * self.nonce.stride),
-            nonce_len: self.nonce.bytes,
             tag: self.tags.as_mut_ptr().wrapping_add(i * self.tag.stride),
-            tag_len: self.tag.bytes,
+            len,
+            nonce_len: length(self.nonce.bytes),
+            tag_len: length(self.tag.bytes),
             key: self.keys.map_or(0, |keys| keys[i]),
-        })
+        };
+        task.admit(&memory[i], dst_len)?;
+        Ok((len, memory[i].key))
+    }
+
+    fn tag(&self, i: usize) -> *const u8 {
+        self.tags.as_ptr().wrapping_add(i * self.tag.stride)
+    }
+
+    fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a> {
+        Jobs::of(&memory[..self.count()], |job| job)
     }
 
     #[inline(always)]

@@ -116,24 +116,28 @@ pub struct Group {
 pub fn comb_scheduler(lengths: &[usize], degree: usize) -> Vec<Group> {
     assert!(degree > 0, "a group needs room for a message");
     let mut queue = Queue::default();
-    queue.clear(lengths.len());
-    for (i, rows) in lengths.iter().enumerate() {
-        queue.push(i as u32, 0, *rows);
-    }
+    let Ok(()) = queue.fill(lengths.len(), |i| {
+        Ok::<_, core::convert::Infallible>((0, lengths[i]))
+    });
+    let mut queue = queue.drain();
     let mut groups = Vec::new();
-    let mut taken = alloc::vec![0; degree];
-    loop {
-        let n = queue.take(&mut taken, |i| lengths[i as usize]);
-        if n == 0 {
-            return groups;
+    while queue.len() > 0 {
+        let mut messages = Vec::new();
+        while messages.len() < degree
+            && let Some(i) = queue.peek()
+        {
+            queue.pop(i);
+            messages.push(i as usize);
         }
-        let messages: Vec<usize> = taken[..n].iter().map(|i| *i as usize).collect();
+        // Buckets of long messages are only nearly in order.
+        messages.sort_by_key(|i| core::cmp::Reverse(lengths[*i]));
         let sorted: Vec<usize> = messages.iter().map(|i| lengths[*i]).collect();
         groups.push(Group {
             windows: precompute_windows(&sorted).collect(),
             messages,
         });
     }
+    groups
 }
 
 /// Lengths below this have a bucket each; above, eight buckets share an octave.
@@ -152,8 +156,8 @@ pub(crate) struct Queue {
     head: Vec<u32>,
     /// The message after each message in its bucket.
     next: Vec<u32>,
-    /// Buckets that are not empty, a bit each.
-    occupied: [u64; (CLASSES * BUCKETS).div_ceil(64)],
+    /// No bucket above it holds a message.
+    top: usize,
     len: usize,
 }
 
@@ -162,12 +166,13 @@ impl Default for Queue {
         Queue {
             head: alloc::vec![NONE; CLASSES * BUCKETS],
             next: Vec::new(),
-            occupied: [0; _],
+            top: 0,
             len: 0,
         }
     }
 }
 
+#[inline(always)]
 fn bucket(rows: usize) -> usize {
     if rows < EXACT {
         rows
@@ -178,69 +183,89 @@ fn bucket(rows: usize) -> usize {
 }
 
 impl Queue {
-    /// Empties it and makes room for messages `0..messages`.
-    pub(crate) fn clear(&mut self, messages: usize) {
+    /// Fills it with messages `0..n`, of which `message(i)` gives class and
+    /// blocks, or an error that ends the filling.
+    #[inline(always)]
+    pub(crate) fn fill<E>(
+        &mut self,
+        n: usize,
+        mut message: impl FnMut(usize) -> Result<(usize, usize), E>,
+    ) -> Result<(), E> {
         if self.len != 0 {
+            // An earlier filling ended with an error.
             self.head.fill(NONE);
-            self.occupied.fill(0);
-            self.len = 0;
         }
-        if self.next.len() < messages {
-            self.next.resize(messages, NONE);
+        if self.next.len() < n {
+            self.next.resize(n, NONE);
         }
+        self.len = n;
+        // Not in memory: the next message would wait for it there.
+        let mut top = 0;
+        let head = &mut self.head[..CLASSES * BUCKETS];
+        for (i, next) in self.next[..n].iter_mut().enumerate() {
+            let (class, rows) = message(i)?;
+            let b = class * BUCKETS + bucket(rows);
+            *next = head[b];
+            head[b] = i as u32;
+            top = top.max(b);
+        }
+        self.top = top;
+        Ok(())
     }
 
-    /// Adds message `i` of `rows` blocks.
+    /// Takes its messages, longest first.
     #[inline(always)]
-    pub(crate) fn push(&mut self, i: u32, class: usize, rows: usize) {
-        let b = class * BUCKETS + bucket(rows);
-        self.next[i as usize] = self.head[b];
-        self.head[b] = i;
-        self.occupied[b / 64] |= 1 << (b % 64);
-        self.len += 1;
+    pub(crate) fn drain(&mut self) -> Drain<'_> {
+        Drain {
+            first: NONE,
+            top: self.top + 1,
+            len: self.len,
+            queue: self,
+        }
+    }
+}
+
+/// The messages of a [`Queue`], longest first. Where it stands is not in memory:
+/// the next message would wait for it there.
+pub(crate) struct Drain<'a> {
+    queue: &'a mut Queue,
+    /// The bucket that is being emptied, and its first message.
+    top: usize,
+    first: u32,
+    len: usize,
+}
+
+impl Drain<'_> {
+    /// How many messages are left.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
-    /// Takes up to `out.len()` messages of one class, longest first; returns how
-    /// many.
+    /// A longest message, which stays.
     #[inline(always)]
-    pub(crate) fn take(&mut self, out: &mut [u32], rows: impl Fn(u32) -> usize) -> usize {
-        let mut n = 0;
-        let mut coarse = false;
-        let mut class = None;
-        while n < out.len() && self.len > 0 {
-            // The highest bucket that is not empty.
-            let Some(word) = self.occupied.iter().rposition(|w| *w != 0) else {
-                break;
-            };
-            let b = word * 64 + self.occupied[word].ilog2() as usize;
-            if *class.get_or_insert(b / BUCKETS) != b / BUCKETS {
-                break;
-            }
-            coarse |= b % BUCKETS >= EXACT;
-            let mut i = self.head[b];
-            let before = n;
-            while i != NONE && n < out.len() {
-                out[n] = i;
-                n += 1;
-                i = self.next[i as usize];
-            }
-            self.len -= n - before;
-            self.head[b] = i;
-            if i == NONE {
-                self.occupied[word] &= !(1 << (b % 64));
-            }
+    pub(crate) fn peek(&mut self) -> Option<u32> {
+        if self.len == 0 {
+            return None;
         }
-        if coarse {
-            // Insertion sort: a group is small and nearly in order.
-            for end in 1..n {
-                let mut at = end;
-                while at > 0 && rows(out[at - 1]) < rows(out[at]) {
-                    out.swap(at - 1, at);
-                    at -= 1;
-                }
-            }
+        while self.first == NONE {
+            self.top -= 1;
+            self.first = core::mem::replace(&mut self.queue.head[self.top], NONE);
         }
-        n
+        Some(self.first)
+    }
+
+    /// Takes the message that `peek` gave.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, peeked: u32) {
+        self.first = self.queue.next[peeked as usize];
+        self.len -= 1;
+    }
+}
+
+impl Drop for Drain<'_> {
+    fn drop(&mut self) {
+        self.queue.len = self.len;
     }
 }
 

@@ -46,7 +46,8 @@ pub enum Field {
     /// The padding of a message that was decrypted alone; given is the length of
     /// the ciphertext.
     Padding,
-    /// An offset, start or length of a packed batch.
+    /// An offset, start or length of a packed batch; given is `usize::MAX` for a
+    /// negative one.
     Offset,
     /// Number of entries of a packed batch's column (nonces, tags, key indices,
     /// lengths), or of messages in a batch.
@@ -130,6 +131,9 @@ impl fmt::Display for Error {
                 "source and destination overlap, {given} bytes apart; allowed: the same place or none in common"
             ),
             Field::Padding => write!(f, "the padding is none (ciphertext of {given} bytes)"),
+            Field::Offset if *given == usize::MAX => {
+                write!(f, "a negative offset or length; allowed: {allowed}")
+            }
             Field::Offset => write!(f, "offset or length {given}; allowed: {allowed}"),
             Field::Count => write!(f, "{given} entries; allowed: {allowed}"),
             Field::Lanes => write!(f, "{given} messages in flight; allowed: {allowed}"),

@@ -76,6 +76,8 @@ pub(crate) trait Isa: Copy {
     type W: Wide;
     /// A key in this instruction set's own form.
     type Keys;
+    /// What a loop holds of it.
+    type Loaded<'k>: Copy;
     /// The same registers, fewer of them in flight.
     type Half: Isa<Keys = Self::Keys>;
     /// One register.
@@ -99,8 +101,9 @@ pub(crate) trait Isa: Copy {
     fn keys(self, key: &Key) -> Self::Keys;
     /// Gives lane `l` of `keys` a key; `inverse`: for the inverse cipher.
     fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, inverse: bool);
-    fn encrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W;
-    fn decrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W;
+    fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_>;
+    fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
+    fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
     fn decrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
 
@@ -128,11 +131,24 @@ pub(crate) trait Isa: Copy {
     fn last(self, x: Self::W) -> Block;
 }
 
-/// One key for all lanes.
+/// One key for all lanes. Loops take it by value: only of their own copy of the
+/// keys does the compiler know that no store changes it.
+#[derive(Clone, Copy)]
 pub(crate) struct Uniform<'k, S: Isa> {
     pub s: S,
-    pub keys: &'k S::Keys,
-    pub key: &'k Key,
+    keys: S::Loaded<'k>,
+    key: &'k Key,
+}
+
+impl<'k, S: Isa> Uniform<'k, S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+        Uniform {
+            s,
+            keys: s.load_keys(keys),
+            key,
+        }
+    }
 }
 
 impl<S: Isa> Cipher for Uniform<'_, S> {
@@ -140,12 +156,12 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
 
     #[inline(always)]
     fn encrypt(&self, x: S::W) -> S::W {
-        self.s.encrypt(self.keys, x)
+        self.s.encrypt(&self.keys, x)
     }
 
     #[inline(always)]
     fn decrypt(&self, x: S::W) -> S::W {
-        self.s.decrypt(self.keys, x)
+        self.s.decrypt(&self.keys, x)
     }
 
     #[inline(always)]
@@ -160,6 +176,7 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
 }
 
 /// One key per lane.
+#[derive(Clone, Copy)]
 pub(crate) struct PerLane<'k, S: Isa> {
     pub s: S,
     pub keys: &'k LaneKeys,

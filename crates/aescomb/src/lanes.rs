@@ -14,6 +14,7 @@ use crate::isa::{Block, Cipher, Isa, Soft};
 use crate::key::Key;
 use crate::mode::Lengths;
 use crate::modes::{State, Sweep, padding_len};
+use core::marker::PhantomData;
 use subtle::ConstantTimeEq;
 
 /// The most messages in flight, over all backends.
@@ -24,7 +25,8 @@ const MAX_STATE: usize = 1;
 const IDLE_ROWS: usize = 256;
 
 /// One message.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Job {
     pub src: *const u8,
     pub dst: *mut u8,
@@ -32,6 +34,7 @@ pub(crate) struct Job {
     pub tag: *mut u8,
     /// Bytes at `src`.
     pub len: usize,
+    pub nonce_len: u32,
     pub tag_len: u32,
     /// Place in the key table.
     pub key: u32,
@@ -43,6 +46,38 @@ unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
 
+/// The jobs of a call, which may lie inside larger structs.
+#[derive(Clone, Copy)]
+pub(crate) struct Jobs<'a> {
+    first: *const Job,
+    /// Bytes from one to the next.
+    stride: usize,
+    len: usize,
+    borrow: PhantomData<&'a Job>,
+}
+
+impl<'a> Jobs<'a> {
+    /// The job of each of `items`, of which `job` gives the first's.
+    pub(crate) fn of<T>(items: &'a [T], job: impl Fn(&T) -> &Job) -> Self {
+        Jobs {
+            first: items
+                .first()
+                .map_or(core::ptr::null(), |item| &raw const *job(item)),
+            stride: size_of::<T>(),
+            len: items.len(),
+            borrow: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, i: u32) -> &'a Job {
+        assert!((i as usize) < self.len);
+        // SAFETY: a job lies at the same place of each of the `len` items, which
+        // are borrowed for `'a`.
+        unsafe { &*self.first.byte_add(i as usize * self.stride) }
+    }
+}
+
 impl Job {
     pub(crate) const NONE: Job = Job {
         src: core::ptr::null(),
@@ -50,6 +85,7 @@ impl Job {
         nonce: core::ptr::null(),
         tag: core::ptr::null_mut(),
         len: 0,
+        nonce_len: 0,
         tag_len: 0,
         key: 0,
     };
@@ -71,9 +107,9 @@ impl Job {
         }
     }
 
-    /// Whether the tag is the one at `given`, which has the same length; in time
-    /// that depends on the length alone.
-    pub(crate) fn same_tag(&self, given: *const u8) -> bool {
+    /// Whether its tag, which was computed, is the one at `given`; in time that
+    /// depends on the length alone.
+    pub(crate) fn has_tag(&self, given: *const u8) -> bool {
         let len = self.tag_len as usize;
         // SAFETY: both are readable for `tag_len` bytes.
         let (a, b) = unsafe {
@@ -179,7 +215,7 @@ pub(crate) struct Lanes {
     dst: [*mut u8; MAX_LANES],
     nonce: [*const u8; MAX_LANES],
     rows: [usize; MAX_LANES],
-    job: [Job; MAX_LANES],
+    message: [u32; MAX_LANES],
     /// Lanes that have a message.
     used: usize,
     /// Rows that are done.
@@ -213,30 +249,63 @@ impl Lanes {
             dst: [core::ptr::null_mut(); MAX_LANES],
             nonce: [core::ptr::null(); MAX_LANES],
             rows: [0; MAX_LANES],
-            job: [Job::NONE; MAX_LANES],
+            message: [0; MAX_LANES],
             used: 0,
             done: 0,
             idle: [[0; 16]; IDLE_ROWS],
         }
     }
 
-    /// Starts a group.
+    /// Starts a group of up to `degree` messages, which `next` gives.
     #[inline(always)]
-    pub(crate) fn clear(&mut self) {
-        self.used = 0;
+    pub(crate) fn fill<'j>(
+        &mut self,
+        lengths: Lengths,
+        degree: usize,
+        mut next: impl FnMut() -> Option<(u32, &'j Job)>,
+    ) {
+        // Counts that are not in memory: the next message would wait for them.
+        let mut used = 0;
+        let mut least = usize::MAX;
+        while used < degree.min(MAX_LANES)
+            && let Some((i, job)) = next()
+        {
+            let rows = lengths.rows(job.len);
+            let mut l = used;
+            if rows > least {
+                l = self.make_room(used, rows);
+            } else {
+                least = rows;
+            }
+            self.src[l] = job.src;
+            self.dst[l] = job.dst;
+            self.nonce[l] = job.nonce;
+            self.rows[l] = rows;
+            self.message[l] = i;
+            used += 1;
+        }
+        self.used = used;
         self.done = 0;
     }
 
-    /// Gives the next lane a message, no longer than the one before it.
+    /// Insertion, for messages so long that the queue gives them only nearly in
+    /// order: moves those with fewer rows than `rows` up a lane.
+    #[cold]
+    fn make_room(&mut self, used: usize, rows: usize) -> usize {
+        let l = self.rows[..used].partition_point(|other| *other >= rows);
+        let moved = l..used;
+        self.src.copy_within(moved.clone(), l + 1);
+        self.dst.copy_within(moved.clone(), l + 1);
+        self.nonce.copy_within(moved.clone(), l + 1);
+        self.rows.copy_within(moved.clone(), l + 1);
+        self.message.copy_within(moved, l + 1);
+        l
+    }
+
+    /// The messages, longest first.
     #[inline(always)]
-    pub(crate) fn add(&mut self, lengths: Lengths, job: &Job) {
-        let l = self.used;
-        self.src[l] = job.src;
-        self.dst[l] = job.dst;
-        self.nonce[l] = job.nonce;
-        self.rows[l] = lengths.rows(job.len);
-        self.job[l] = *job;
-        self.used = l + 1;
+    pub(crate) fn messages(&self) -> &[u32] {
+        &self.message[..self.used]
     }
 
     /// Blocks of each message, longest first.
@@ -258,7 +327,7 @@ impl Lanes {
 
     /// Begins all messages of the group.
     #[inline(always)]
-    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
         let mut nonce = s.splat(&[0; 16]);
         if M::NONCE {
             for l in self.used..S::LANES {
@@ -267,10 +336,12 @@ impl Lanes {
             // SAFETY: the nonces of messages have 16 bytes, and so has `idle`.
             nonce = unsafe { s.gather(self.nonce.as_ptr(), 0) };
         }
-        let state = M::begin(c, nonce);
+        let state = M::begin(&c, nonce);
         store_state::<S, M>(s, &state, &mut self.state);
-        // A message without rows ends where it begins.
-        store_state::<S, M>(s, &state, &mut self.kept);
+        if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
+            // A message without rows ends where it begins.
+            store_state::<S, M>(s, &state, &mut self.kept);
+        }
     }
 
     /// Runs a window: the next rows of the first lanes. `S` must have at least
@@ -279,14 +350,15 @@ impl Lanes {
     pub(crate) fn window<S: Isa, M: Sweep>(
         &mut self,
         s: S,
-        c: &impl Cipher<W = S::W>,
+        c: impl Cipher<W = S::W>,
         window: Window,
     ) {
         let end = self.done + window.rows;
+        // The last of them is the shortest.
         assert!(
             window.lanes <= S::LANES
                 && window.lanes <= self.used
-                && self.rows[..window.lanes].iter().all(|rows| *rows >= end)
+                && self.rows[window.lanes - 1] >= end
         );
         let mut state = load_state::<S, M>(s, &self.state);
         while self.done < end {
@@ -300,7 +372,7 @@ impl Lanes {
                 // inside `idle` for lanes without one.
                 unsafe {
                     let x = s.gather(self.src.as_ptr(), row * 16);
-                    let y = M::step(c, &mut state, x);
+                    let y = M::step(&c, &mut state, x);
                     if !matches!(M::LENGTHS, Lengths::TagOnly) {
                         s.scatter(y, self.dst.as_ptr(), row * 16);
                     }
@@ -323,14 +395,19 @@ impl Lanes {
 
     /// Finishes all messages of the group: what their rows leave over, and tags.
     #[inline(always)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    pub(crate) fn finish<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: impl Cipher<W = S::W>,
+        jobs: Jobs<'_>,
+    ) {
         if matches!(M::LENGTHS, Lengths::WholeBlocks) {
             return;
         }
         let mut left = 0;
         for l in 0..self.used {
-            let job = &self.job[l];
-            let at = self.rows[l] * 16;
+            let job = jobs.get(self.message[l]);
+            let at = M::LENGTHS.rows(job.len) * 16;
             let len = job.len - at;
             left |= len;
             // SAFETY: `at + len` is the message's length.
@@ -349,12 +426,12 @@ impl Lanes {
                 partial: s.load(self.partial.as_ptr().cast()),
             }
         };
-        let y = M::finish(c, state, last);
+        let y = M::finish(&c, state, last);
         // SAFETY: as above.
         unsafe { s.store(y, self.last.as_mut_ptr().cast()) };
         for l in 0..self.used {
-            let job = &self.job[l];
-            let at = self.rows[l] * 16;
+            let job = jobs.get(self.message[l]);
+            let at = M::LENGTHS.rows(job.len) * 16;
             let (to, len) = match M::LENGTHS {
                 Lengths::TagOnly => (job.tag, job.tag_len as usize),
                 Lengths::Padded => (job.dst.wrapping_add(at), 16),

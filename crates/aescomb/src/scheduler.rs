@@ -2,13 +2,13 @@
 
 use crate::backend::Backend;
 use crate::batch::sealed::Parts;
-use crate::batch::{Batch, Message, Part, Status, disjoint};
+use crate::batch::{Batch, Message, Status, disjoint};
 use crate::comb::Queue;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
 use crate::key::{Key, Keys};
-use crate::lanes::Job;
-use crate::mode::{Kind, Lengths, Op};
+use crate::lanes::{Job, Jobs};
+use crate::mode::{Lengths, Op};
 use crate::modes::Mode;
 use crate::sweep::{Memory, Work};
 use crate::text::Text;
@@ -201,46 +201,56 @@ impl Comb {
         if n == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let mode = keys.mode()?;
-        let unpad = op == Op::Decrypt && mode.info().lengths == Lengths::Padded;
-        batch.check(unpad || op == Op::Verify)?;
-        let task = Task::new(mode, op)?;
+        let task = Task::new(keys, op)?;
+        let mode = task.mode;
+        batch.check(task.judges)?;
         if n >= u32::MAX as usize {
-            return Err(Error::new(
-                Field::Count,
-                n,
-                Allowed::AtMost(u32::MAX as usize - 1),
-            ));
+            let most = u32::MAX as usize - 1;
+            return Err(Error::new(Field::Count, n, Allowed::AtMost(most)));
         }
         if self.jobs.len() < n {
             self.jobs.resize(n, Job::NONE);
         }
-        self.queue.clear(n);
-        if op == Op::Verify {
-            self.tags.resize(n.max(self.tags.len()), [0; 16]);
-        }
-        for i in 0..n {
-            let mut job = batch
-                .part(i)
-                .and_then(|part| task.admit(keys, part))
-                .map_err(|e| e.at(i))?;
-            if op == Op::Verify {
-                job.tag = self.tags[i].as_mut_ptr();
-            }
-            let class = match keys {
-                Keys::Shared(_) => 0,
-                Keys::Table(_) => keys.get(job.key).rounds() / 2 - 5,
-            };
-            self.jobs[i] = job;
-            self.queue.push(i as u32, class, task.input.rows(job.len));
-        }
         let backend = self.backend(mode, op);
         let degree = self.lanes(mode, op);
+        let mut pending = Pending { batch, done: false };
+        let batch = &mut *pending.batch;
+        let memory = &mut self.jobs[..n];
+        self.queue.fill(
+            n,
+            #[inline(always)]
+            |i| match batch.admit(&task, memory, i) {
+                Ok((len, key)) => {
+                    // Done as soon as admitted: a second walk over the messages
+                    // would cost as much as this one. `Pending` takes it back.
+                    batch.report(i, Status::Done, task.written(len));
+                    let class = match keys {
+                        Keys::Shared(_) => 0,
+                        Keys::Table(_) => keys.get(key).rounds() / 2 - 5,
+                    };
+                    Ok((class, task.rows(len)))
+                }
+                Err(e) => Err(e.at(i)),
+            },
+        )?;
+        if op == Op::Verify {
+            // Tags are computed to a place of our own.
+            self.tags.resize(n.max(self.tags.len()), [0; 16]);
+            for (i, tag) in self.tags[..n].iter_mut().enumerate() {
+                memory[i] = Job {
+                    tag: tag.as_mut_ptr(),
+                    ..*batch.jobs(memory).get(i as u32)
+                };
+            }
+        }
         mode.run(
             op,
             backend,
             Work {
-                jobs: &self.jobs[..n],
+                jobs: match op {
+                    Op::Verify => Jobs::of(memory, |job| job),
+                    _ => batch.jobs(memory),
+                },
                 queue: &mut self.queue,
                 keys,
                 memory: &mut self.memory,
@@ -248,28 +258,41 @@ impl Comb {
             },
         );
         let mut failed = 0;
-        for i in 0..n {
-            let job = &self.jobs[i];
-            let (status, written) = match op {
-                Op::Encrypt => (Status::Done, mode.info().encrypted_len(job.len)),
-                Op::Decrypt if unpad => match job.unpad() {
-                    Some(len) => (Status::Done, len),
-                    None => (Status::BadPadding, 0),
-                },
-                Op::Decrypt => (Status::Done, job.len),
-                Op::Mac => (Status::Done, 0),
-                Op::Verify => {
-                    let part = batch.part(i).map_err(|e| e.at(i))?;
-                    match job.same_tag(part.tag) {
+        if task.judges {
+            for i in 0..n {
+                let (status, written) = match op {
+                    Op::Verify => match memory[i].has_tag(batch.tag(i)) {
                         true => (Status::Done, 0),
                         false => (Status::BadTag, 0),
-                    }
-                }
-            };
-            failed += usize::from(status != Status::Done);
-            batch.report(i, status, written);
+                    },
+                    _ => match batch.jobs(memory).get(i as u32).unpad() {
+                        Some(len) => (Status::Done, len),
+                        None => (Status::BadPadding, 0),
+                    },
+                };
+                failed += usize::from(status != Status::Done);
+                batch.report(i, status, written);
+            }
         }
+        pending.done = true;
         Ok(Verdict { failed })
+    }
+}
+
+/// A batch on which a call is at work: if the call does not come to its end, no
+/// message is done.
+struct Pending<'b, B: Batch + ?Sized> {
+    batch: &'b mut B,
+    done: bool,
+}
+
+impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
+    fn drop(&mut self) {
+        if !self.done {
+            for i in 0..self.batch.count() {
+                self.batch.report(i, Status::Pending, 0);
+            }
+        }
     }
 }
 
@@ -281,109 +304,140 @@ fn preferred(mode: Mode, op: Op) -> Backend {
     })
 }
 
-/// What a call does, and so what its messages may be.
-struct Task {
+/// What a call does, and so what its messages may be: small numbers, so that a
+/// good message is admitted without a branch.
+pub(crate) struct Task<'k> {
     mode: Mode,
-    nonce: usize,
-    tag: (usize, usize),
-    /// Lengths of what goes in.
-    input: Lengths,
-    /// Fewest bytes that go in.
+    keys: Keys<'k>,
+    nonce: u32,
+    /// Shortest tag, and how much longer it may be.
+    tag: (u32, u32),
+    /// Bits of a length that must be clear, and the least it may be.
+    clear: usize,
     least: usize,
-    output: bool,
+    /// A result has `(length + grow) & keep` bytes.
+    grow: usize,
+    keep: usize,
+    /// Bytes of a message that are always left for the finish.
+    left: usize,
+    /// Every message gets a verdict of its own.
+    judges: bool,
 }
 
-impl Task {
-    fn new(mode: Mode, op: Op) -> Result<Task, Error> {
+impl<'k> Task<'k> {
+    fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
+        let mode = keys.mode()?;
         let info = mode.info();
         if !info.kind.has(op) {
             let place = Op::ALL.iter().position(|o| *o == op);
-            return Err(Error::new(
-                Field::Operation,
-                place.unwrap_or_default(),
-                Allowed::Nothing,
-            ));
+            let place = place.unwrap_or_default();
+            return Err(Error::new(Field::Operation, place, Allowed::Nothing));
         }
         let unpad = op == Op::Decrypt && info.lengths == Lengths::Padded;
+        let input = match unpad {
+            true => Lengths::WholeBlocks,
+            false => info.lengths,
+        };
         Ok(Task {
             mode,
-            nonce: info.nonce_bytes,
-            tag: info.tag_bytes,
-            input: match unpad {
-                true => Lengths::WholeBlocks,
-                false => info.lengths,
-            },
+            keys,
+            nonce: info.nonce_bytes as u32,
+            tag: (
+                info.tag_bytes.0 as u32,
+                (info.tag_bytes.1 - info.tag_bytes.0) as u32,
+            ),
+            clear: if input == Lengths::WholeBlocks { 15 } else { 0 },
             least: if unpad { 16 } else { 0 },
-            output: info.kind == Kind::Cipher,
+            grow: if input == Lengths::Padded { 16 } else { 0 },
+            keep: match input {
+                Lengths::Padded => !15,
+                Lengths::TagOnly => 0,
+                _ => !0,
+            },
+            left: usize::from(input == Lengths::TagOnly),
+            judges: unpad || op == Op::Verify,
         })
     }
 
-    /// Checks a message; every message is checked before any is touched.
+    /// Bytes of result that `len` bytes of message make.
     #[inline(always)]
-    fn admit(&self, keys: Keys<'_>, part: Part) -> Result<Job, Error> {
-        let wrong = |field, given, allowed| Err(Error::new(field, given, allowed));
-        if part.nonce_len != self.nonce {
-            return wrong(
-                Field::NonceLength,
-                part.nonce_len,
-                Allowed::Exactly(self.nonce),
-            );
+    fn written(&self, len: usize) -> usize {
+        (len + self.grow) & self.keep
+    }
+
+    /// Whole blocks of a message before its finish: [`Lengths::rows`].
+    #[inline(always)]
+    fn rows(&self, len: usize) -> usize {
+        len.saturating_sub(self.left) / 16
+    }
+
+    /// Checks a message with a destination of `dst_len` bytes; every message is
+    /// checked before any is touched.
+    #[inline(always)]
+    pub(crate) fn admit(&self, job: &Job, dst_len: usize) -> Result<(), Error> {
+        let len = job.len;
+        let needed = self.written(len);
+        let good = (job.nonce_len == self.nonce)
+            & (job.tag_len.wrapping_sub(self.tag.0) <= self.tag.1)
+            & (len & self.clear == 0)
+            & (len >= self.least)
+            & (dst_len >= needed);
+        let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
+        let keyed = match self.keys {
+            Keys::Shared(_) => true,
+            Keys::Table(table) => table
+                .get(job.key as usize)
+                .is_some_and(|key| key.mode() == self.mode),
+        };
+        if good && apart && keyed {
+            return Ok(());
         }
-        if part.tag_len < self.tag.0 || part.tag_len > self.tag.1 {
-            let allowed = match self.tag {
-                (_, 0) => Allowed::Nothing,
-                (least, most) => Allowed::Between(least, most),
+        Err(self.refusal(job, dst_len))
+    }
+
+    /// What is wrong with a message.
+    #[cold]
+    fn refusal(&self, job: &Job, dst_len: usize) -> Error {
+        let needed = self.written(job.len);
+        if job.nonce_len != self.nonce {
+            let allowed = Allowed::Exactly(self.nonce as usize);
+            return Error::new(Field::NonceLength, job.nonce_len as usize, allowed);
+        }
+        let (least, most) = (self.tag.0 as usize, (self.tag.0 + self.tag.1) as usize);
+        if !(least..=most).contains(&(job.tag_len as usize)) {
+            let allowed = match most {
+                0 => Allowed::Nothing,
+                _ => Allowed::Between(least, most),
             };
-            return wrong(Field::TagLength, part.tag_len, allowed);
+            return Error::new(Field::TagLength, job.tag_len as usize, allowed);
         }
-        let len = part.src_len;
-        if self.input == Lengths::WholeBlocks && len % 16 != 0 {
-            return wrong(Field::TextLength, len, Allowed::MultipleOf(16));
+        if job.len & self.clear != 0 {
+            return Error::new(Field::TextLength, job.len, Allowed::MultipleOf(16));
         }
-        if len < self.least {
-            return wrong(Field::TextLength, len, Allowed::AtLeast(self.least));
+        if job.len < self.least {
+            return Error::new(Field::TextLength, job.len, Allowed::AtLeast(self.least));
         }
-        if self.output {
-            let needed = match self.input {
-                Lengths::Padded => (len / 16 + 1) * 16,
-                _ => len,
-            };
-            if part.dst_len < needed {
-                return wrong(Field::OutputLength, part.dst_len, Allowed::AtLeast(needed));
-            }
-            if part.dst.cast_const() != part.src {
-                disjoint(part.src, len, part.dst, needed)?;
-            }
+        if dst_len < needed {
+            return Error::new(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
         }
-        if let Keys::Table(table) = keys {
-            match table.get(part.key as usize) {
-                None => {
-                    return wrong(
-                        Field::KeyIndex,
-                        part.key as usize,
-                        Allowed::AtMost(table.len() - 1),
-                    );
-                }
-                Some(key) if key.mode() != self.mode => {
-                    let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-                    return wrong(
-                        Field::KeyMode,
-                        place(key.mode()),
-                        Allowed::Exactly(place(self.mode)),
-                    );
-                }
-                Some(_) => {}
-            }
+        if job.src != job.dst.cast_const() && !disjoint(job.src, job.len, job.dst, needed) {
+            let apart = job.src.addr().abs_diff(job.dst.addr());
+            return Error::new(Field::Overlap, apart, Allowed::Nothing);
         }
-        Ok(Job {
-            src: part.src,
-            dst: part.dst,
-            nonce: part.nonce,
-            tag: part.tag,
-            len,
-            tag_len: part.tag_len as u32,
-            key: part.key,
-        })
+        let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
+        match self.keys {
+            Keys::Table(table) if (job.key as usize) < table.len() => Error::new(
+                Field::KeyMode,
+                place(table[job.key as usize].mode()),
+                Allowed::Exactly(place(self.mode)),
+            ),
+            Keys::Table(table) => Error::new(
+                Field::KeyIndex,
+                job.key as usize,
+                Allowed::AtMost(table.len() - 1),
+            ),
+            Keys::Shared(_) => unreachable!("some check failed"),
+        }
     }
 }
 
@@ -429,12 +483,13 @@ impl Key {
             .map(|_| ())
     }
 
-    fn alone(&self, op: Op, message: Message<'_>) -> Result<usize, Error> {
-        let task = Task::new(self.mode(), op)?;
-        let job = task.admit(self.into(), [message].part(0)?)?;
-        self.mode()
-            .run_alone(op, preferred(self.mode(), op), self, &job);
-        if task.least == 0 {
+    fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
+        let task = Task::new(self.into(), op)?;
+        core::slice::from_mut(&mut message).admit(&task, &mut [], 0)?;
+        let job = message.job();
+        let mode = self.mode();
+        mode.run_alone(op, preferred(mode, op), self, job);
+        if !task.judges {
             return Ok(job.len);
         }
         let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::isa::{Block, Isa, Uniform};
+use crate::key::Key;
 use crate::lanes::{Job, Last};
 use crate::mode::Lengths;
 use crate::modes::{Feed, State, Sweep};
@@ -19,18 +20,15 @@ use crate::modes::{Feed, State, Sweep};
 /// if bytes are left:                  one step on them, padded
 /// ```
 #[inline(always)]
-pub(crate) fn span<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job) {
-    let unit = Uniform {
-        s: c.s.unit(),
-        keys: c.keys,
-        key: c.key,
-    };
+pub(crate) fn span<S: Isa, M: Sweep>(s: S, keys: &S::Keys, key: &Key, job: &Job) {
+    let c = Uniform::new(s, keys, key);
+    let unit = Uniform::new(s.unit(), keys, key);
     let mut feed = [0; 16];
     if M::NONCE {
         // SAFETY: the mode's nonce has 16 bytes.
         feed = unsafe { job.nonce.cast::<Block>().read() };
     }
-    let at = run::<S, M>(c, job, 0, &mut feed);
+    let at = run::<S, M>(&c, job, 0, &mut feed);
     let at = run::<S::Unit, M>(&unit, job, at, &mut feed);
     rest::<S::Unit, M>(&unit, job, at, &feed);
 }
@@ -140,8 +138,9 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block
 /// if bytes are left:     output finish(state, last)
 /// ```
 #[inline(always)]
-pub(crate) fn chain<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job) {
-    let s = c.s;
+pub(crate) fn chain<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
+    let keys = &s.keys(key);
+    let c = &Uniform::new(s, keys, key);
     let mut nonce = s.splat(&[0; 16]);
     if M::NONCE {
         // SAFETY: the mode's nonce has 16 bytes.

@@ -6,7 +6,7 @@ use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
 use crate::isa::{Cipher, Isa, PerLane, Uniform};
 use crate::key::{Key, Keys};
-use crate::lanes::{Job, LaneKeys, Lanes, MAX_LANES};
+use crate::lanes::{Job, Jobs, LaneKeys, Lanes};
 use crate::modes::{Feed, Sweep};
 use crate::span::{chain, span};
 use alloc::boxed::Box;
@@ -14,22 +14,21 @@ use alloc::boxed::Box;
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
     lanes: Box<Lanes>,
-    /// Made when keys are first given per message.
-    keys: Option<Box<LaneKeys>>,
+    keys: Box<LaneKeys>,
 }
 
 impl Memory {
     pub(crate) fn new() -> Self {
         Memory {
             lanes: Box::new(Lanes::new()),
-            keys: None,
+            keys: Box::new(LaneKeys::new()),
         }
     }
 }
 
 /// What there is to do.
 pub(crate) struct Work<'a> {
-    pub jobs: &'a [Job],
+    pub jobs: Jobs<'a>,
     pub queue: &'a mut Queue,
     pub keys: Keys<'a>,
     pub memory: &'a mut Memory,
@@ -52,35 +51,10 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
     s.enter(
         #[inline(always)]
         || match M::FEED {
-            Feed::Serial => one::<S, M>(s, key, job),
-            _ => {
-                let keys = s.keys(key);
-                span::<S, M>(
-                    &Uniform {
-                        s,
-                        keys: &keys,
-                        key,
-                    },
-                    job,
-                );
-            }
+            Feed::Serial => chain::<S::Narrow, M>(s.narrow(), key, job),
+            _ => span::<S, M>(s, &s.keys(key), key, job),
         },
     )
-}
-
-/// One message of a serial mode.
-#[inline(always)]
-fn one<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
-    let s = s.narrow();
-    let keys = s.keys(key);
-    chain::<S::Narrow, M>(
-        &Uniform {
-            s,
-            keys: &keys,
-            key,
-        },
-        job,
-    );
 }
 
 #[inline(never)]
@@ -88,15 +62,7 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
     s.enter(
         #[inline(always)]
         || match work.keys {
-            Keys::Shared(key) => {
-                let keys = s.keys(key);
-                let c = Uniform {
-                    s,
-                    keys: &keys,
-                    key,
-                };
-                drive::<S, M>(s, &mut work, Some(&c))
-            }
+            Keys::Shared(key) => drive::<S, M>(s, &mut work, Some(&s.keys(key))),
             Keys::Table(_) => drive::<S, M>(s, &mut work, None),
         },
     )
@@ -105,111 +71,90 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
 /// Algorithm 1: groups of P, longest messages first. Modes that are parallel
 /// inside a message do long messages one by one instead, and group only those
 /// that would leave most of a register empty.
+///
+/// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
-fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&Uniform<'_, S>>) {
+fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
+    let Work {
+        jobs, keys, memory, ..
+    } = work;
     let degree = work.degree.min(S::LANES);
-    let jobs = work.jobs;
-    let rows = |i: u32| M::LENGTHS.rows(jobs[i as usize].len);
-    let mut taken = [0; MAX_LANES];
-    loop {
-        let n = work.queue.take(&mut taken[..degree], rows);
-        let mut group = &taken[..n];
-        if group.is_empty() {
-            return;
-        }
-        if !matches!(M::FEED, Feed::Serial) {
-            let short = <S::Unit as Isa>::LANES * 8;
-            while let [first, others @ ..] = group {
-                let job = &jobs[*first as usize];
-                // A group must be worth its overhead.
-                if job.len <= short && group.len() * 2 >= S::LANES && S::LANES > 1 {
-                    break;
-                }
-                match shared {
-                    Some(c) => span::<S, M>(c, job),
-                    None => {
-                        let key = work.keys.get(job.key);
-                        let keys = s.keys(key);
-                        span::<S, M>(
-                            &Uniform {
-                                s,
-                                keys: &keys,
-                                key,
-                            },
-                            job,
-                        );
-                    }
-                }
-                group = others;
+    let lanes = &mut *memory.lanes;
+    let short = <S::Unit as Isa>::LANES * 8;
+    let mut queue = work.queue.drain();
+    while let Some(i) = queue.peek() {
+        let job = jobs.get(i);
+        let key = keys.get(job.key);
+        // A group must be worth its overhead.
+        if !matches!(M::FEED, Feed::Serial)
+            && (S::LANES == 1 || job.len > short || queue.len() * 2 < S::LANES)
+        {
+            queue.pop(i);
+            match shared {
+                Some(shared) => span::<S, M>(s, shared, key, job),
+                None => span::<S, M>(s, &s.keys(key), key, job),
             }
-            if group.is_empty() {
-                continue;
-            }
-        }
-        if let [only] = group {
-            let job = &jobs[*only as usize];
-            one::<S, M>(s, work.keys.get(job.key), job);
             continue;
         }
-        let lanes = &mut *work.memory.lanes;
-        lanes.clear();
-        for i in group {
-            lanes.add(M::LENGTHS, &jobs[*i as usize]);
-        }
-        let first = work.keys.get(jobs[group[0] as usize].key);
-        if let Some(c) = shared {
-            let half = Uniform {
-                s: s.half(),
-                keys: c.keys,
-                key: c.key,
-            };
-            run::<S, M>(s, lanes, first, c, &half);
+        lanes.fill(
+            M::LENGTHS,
+            degree,
+            #[inline(always)]
+            || {
+                let i = queue.peek()?;
+                let job = jobs.get(i);
+                // Key sizes never mix.
+                if shared.is_none() && keys.get(job.key).rounds() != key.rounds() {
+                    return None;
+                }
+                queue.pop(i);
+                Some((i, job))
+            },
+        );
+        let messages = lanes.messages();
+        let longest = keys.get(jobs.get(messages[0]).key);
+        if messages.len() == 1 {
+            chain::<S::Narrow, M>(s.narrow(), key, job);
+        } else if let Some(shared) = shared {
+            let c = Uniform::new(s, shared, key);
+            let half = Uniform::new(s.half(), shared, key);
+            run::<S, M>(s, lanes, longest, c, half, *jobs);
         } else {
-            let keys = work
-                .memory
-                .keys
-                .get_or_insert_with(|| Box::new(LaneKeys::new()));
-            for (l, i) in group.iter().enumerate() {
-                s.lane_key(keys, l, work.keys.get(jobs[*i as usize].key), M::INVERSE);
+            for (l, i) in messages.iter().enumerate() {
+                let key = keys.get(jobs.get(*i).key);
+                s.lane_key(&mut memory.keys, l, key, M::INVERSE);
             }
-            run::<S, M>(
-                s,
-                lanes,
-                first,
-                &PerLane { s, keys },
-                &PerLane { s: s.half(), keys },
-            );
+            let keys = &*memory.keys;
+            let half = PerLane { s: s.half(), keys };
+            run::<S, M>(s, lanes, longest, PerLane { s, keys }, half, *jobs);
         }
     }
 }
 
 /// One group: begin, window by window, finish. A window is run by the narrowest
-/// kernel that holds its lanes.
+/// kernel that holds its lanes; one lane is left to `longest`, the first
+/// message's key.
 #[inline(always)]
 fn run<S: Isa, M: Sweep>(
     s: S,
     lanes: &mut Lanes,
-    first: &Key,
-    c: &impl Cipher<W = S::W>,
-    half: &impl Cipher<W = <S::Half as Isa>::W>,
+    longest: &Key,
+    c: impl Cipher<W = S::W> + Copy,
+    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
+    jobs: Jobs<'_>,
 ) {
     lanes.begin::<S, M>(s, c);
     let mut windows = Windows::new(lanes.rows().len());
     while let Some(window) = windows.next(lanes.rows()) {
         if window.lanes == 1 && S::LANES > 1 {
             let s = s.narrow();
-            let keys = s.keys(first);
-            let c = Uniform {
-                s,
-                keys: &keys,
-                key: first,
-            };
-            lanes.window::<S::Narrow, M>(s, &c, window);
+            let keys = s.keys(longest);
+            lanes.window::<S::Narrow, M>(s, Uniform::new(s, &keys, longest), window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
             lanes.window::<S::Half, M>(s.half(), half, window);
         } else {
             lanes.window::<S, M>(s, c, window);
         }
     }
-    lanes.finish::<S, M>(s, c);
+    lanes.finish::<S, M>(s, c, jobs);
 }

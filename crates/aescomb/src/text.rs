@@ -27,9 +27,9 @@ pub struct Text<'a> {
     pub(crate) src_len: usize,
     pub(crate) dst: *mut u8,
     pub(crate) dst_len: usize,
-    /// Bytes of the destination that are known to be initialised.
-    written: usize,
-    borrow: PhantomData<(&'a [u8], &'a mut [u8])>,
+    /// Bytes of the destination that a call has written.
+    pub(crate) written: usize,
+    pub(crate) borrow: PhantomData<(&'a [u8], &'a mut [u8])>,
 }
 
 // SAFETY: a `Text` is a shared borrow of its source and an exclusive one of its
@@ -117,17 +117,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    pub(crate) fn set_written(&mut self, len: usize) {
-        debug_assert!(len <= self.dst_len);
-        self.written = len;
-    }
-
-    pub(crate) fn output(&self) -> &[u8] {
+    pub(crate) fn output(self) -> &'a [u8] {
         if self.written == 0 {
             return &[];
         }
-        // SAFETY: the destination is borrowed for `'a`, and a call set `written`
-        // after it had written that many bytes.
+        // SAFETY: the destination is borrowed for `'a`, and a call has written that
+        // many bytes of it.
         unsafe { core::slice::from_raw_parts(self.dst, self.written) }
     }
 

@@ -167,6 +167,7 @@ impl<const N: usize> Blocks<N> {
 impl<const N: usize> Isa for Portable<N> {
     type W = Blocks<N>;
     type Keys = Soft;
+    type Loaded<'k> = &'k Soft;
     type Half = Self;
     type Unit = Self;
     type Narrow = Portable<1>;
@@ -199,15 +200,19 @@ impl<const N: usize> Isa for Portable<N> {
         Soft::new(key.raw().as_ref())
     }
 
+    fn load_keys(self, keys: &Soft) -> &Soft {
+        keys
+    }
+
     fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, _: bool) {
         keys.set_soft(l, key, self.keys(key));
     }
 
-    fn encrypt(self, keys: &Soft, x: Blocks<N>) -> Blocks<N> {
+    fn encrypt(self, keys: &&Soft, x: Blocks<N>) -> Blocks<N> {
         x.through(|blocks| keys.encrypt(blocks))
     }
 
-    fn decrypt(self, keys: &Soft, x: Blocks<N>) -> Blocks<N> {
+    fn decrypt(self, keys: &&Soft, x: Blocks<N>) -> Blocks<N> {
         x.through(|blocks| keys.decrypt(blocks))
     }
 

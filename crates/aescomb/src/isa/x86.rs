@@ -137,6 +137,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
 
 /// A key broadcast to registers. Which of the two directions is used is known to
 /// the compiler, which drops the other.
+#[derive(Clone, Copy)]
 pub(crate) struct Broadcast<V> {
     enc: [V; 15],
     dec: [V; 15],
@@ -494,6 +495,7 @@ macro_rules! token {
         impl $crate::isa::Isa for $name {
             type W = $crate::isa::x86::Words<$vector, $u>;
             type Keys = $crate::isa::x86::Broadcast<$vector>;
+            type Loaded<'k> = $crate::isa::x86::Broadcast<$vector>;
             type Half = $half;
             type Unit = $unit;
             type Narrow = $narrow;
@@ -547,6 +549,11 @@ macro_rules! token {
             }
 
             #[inline(always)]
+            fn load_keys(self, keys: &Self::Keys) -> Self::Keys {
+                *keys
+            }
+
+            #[inline(always)]
             fn lane_key(
                 self,
                 keys: &mut $crate::lanes::LaneKeys,
@@ -558,12 +565,12 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn encrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W {
+            fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
                 $crate::isa::x86::Words(keys.encrypt(x.0))
             }
 
             #[inline(always)]
-            fn decrypt(self, keys: &Self::Keys, x: Self::W) -> Self::W {
+            fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
                 $crate::isa::x86::Words(keys.decrypt(x.0))
             }
 
