@@ -119,6 +119,11 @@ pub(crate) trait Isa: Copy {
     /// entries.
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
     unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
+    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
+    unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
+    unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);
+    /// Lane `l` is `table[index[l]]`.
+    unsafe fn look_up(self, table: *const Block, index: *const usize) -> Self::W;
     /// Copies `len` bytes, at most 16, from `from` into a block; zeros after them.
     unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block;
     unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize);

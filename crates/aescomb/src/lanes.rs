@@ -203,23 +203,22 @@ impl Drop for LaneKeys {
     }
 }
 
-/// A group of messages, one to a lane, longest first.
+/// Memory for a group of messages, one to a lane, longest first.
 #[repr(C, align(64))]
 pub(crate) struct Lanes {
     state: [[Block; MAX_LANES]; MAX_STATE],
     /// The state of messages that have ended.
     kept: [[Block; MAX_LANES]; MAX_STATE],
-    last: [Block; MAX_LANES],
-    partial: [Block; MAX_LANES],
     src: [*const u8; MAX_LANES],
     dst: [*mut u8; MAX_LANES],
     nonce: [*const u8; MAX_LANES],
     rows: [usize; MAX_LANES],
-    message: [u32; MAX_LANES],
-    /// Lanes that have a message.
-    used: usize,
-    /// Rows that are done.
-    done: usize,
+    /// What the rows leave over, and where the result of the finish goes.
+    rest: [*const u8; MAX_LANES],
+    rest_len: [usize; MAX_LANES],
+    last: [*mut u8; MAX_LANES],
+    last_len: [usize; MAX_LANES],
+    key: [u32; MAX_LANES],
     idle: [Block; IDLE_ROWS],
 }
 
@@ -232,7 +231,6 @@ impl Drop for Lanes {
     fn drop(&mut self) {
         self.state = [[[0; 16]; MAX_LANES]; MAX_STATE];
         self.kept = self.state;
-        self.last = [[0; 16]; MAX_LANES];
         self.idle = [[0; 16]; IDLE_ROWS];
         zeroize::optimization_barrier(self);
     }
@@ -243,34 +241,33 @@ impl Lanes {
         Lanes {
             state: [[[0; 16]; MAX_LANES]; MAX_STATE],
             kept: [[[0; 16]; MAX_LANES]; MAX_STATE],
-            last: [[0; 16]; MAX_LANES],
-            partial: [[0; 16]; MAX_LANES],
             src: [core::ptr::null(); MAX_LANES],
             dst: [core::ptr::null_mut(); MAX_LANES],
             nonce: [core::ptr::null(); MAX_LANES],
             rows: [0; MAX_LANES],
-            message: [0; MAX_LANES],
-            used: 0,
-            done: 0,
+            rest: [core::ptr::null(); MAX_LANES],
+            rest_len: [0; MAX_LANES],
+            last: [core::ptr::null_mut(); MAX_LANES],
+            last_len: [0; MAX_LANES],
+            key: [0; MAX_LANES],
             idle: [[0; 16]; IDLE_ROWS],
         }
     }
 
-    /// Starts a group of up to `degree` messages, which `next` gives.
+    /// Makes a group of up to `degree` of the messages that `next` gives.
     #[inline(always)]
-    pub(crate) fn fill<'j>(
+    pub(crate) fn group<'j, M: Sweep>(
         &mut self,
-        lengths: Lengths,
         degree: usize,
-        mut next: impl FnMut() -> Option<(u32, &'j Job)>,
-    ) {
+        mut next: impl FnMut() -> Option<&'j Job>,
+    ) -> Group<'_, 'j> {
         // Counts that are not in memory: the next message would wait for them.
         let mut used = 0;
         let mut least = usize::MAX;
         while used < degree.min(MAX_LANES)
-            && let Some((i, job)) = next()
+            && let Some(job) = next()
         {
-            let rows = lengths.rows(job.len);
+            let rows = M::LENGTHS.rows(job.len);
             let mut l = used;
             if rows > least {
                 l = self.make_room(used, rows);
@@ -279,13 +276,29 @@ impl Lanes {
             }
             self.src[l] = job.src;
             self.dst[l] = job.dst;
-            self.nonce[l] = job.nonce;
             self.rows[l] = rows;
-            self.message[l] = i;
+            self.key[l] = job.key;
+            if M::NONCE {
+                self.nonce[l] = job.nonce;
+            }
+            let (at, left) = (rows * 16, job.len - rows * 16);
+            if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
+                self.rest[l] = job.src.wrapping_add(at);
+                self.rest_len[l] = left;
+                (self.last[l], self.last_len[l]) = match M::LENGTHS {
+                    Lengths::TagOnly => (job.tag, job.tag_len as usize),
+                    Lengths::Padded => (job.dst.wrapping_add(at), 16),
+                    _ => (job.dst.wrapping_add(at), left),
+                };
+            }
             used += 1;
         }
-        self.used = used;
-        self.done = 0;
+        Group {
+            lanes: self,
+            used,
+            done: 0,
+            borrow: PhantomData,
+        }
     }
 
     /// Insertion, for messages so long that the queue gives them only nearly in
@@ -293,54 +306,70 @@ impl Lanes {
     #[cold]
     fn make_room(&mut self, used: usize, rows: usize) -> usize {
         let l = self.rows[..used].partition_point(|other| *other >= rows);
-        let moved = l..used;
-        self.src.copy_within(moved.clone(), l + 1);
-        self.dst.copy_within(moved.clone(), l + 1);
-        self.nonce.copy_within(moved.clone(), l + 1);
-        self.rows.copy_within(moved.clone(), l + 1);
-        self.message.copy_within(moved, l + 1);
+        self.src.copy_within(l..used, l + 1);
+        self.dst.copy_within(l..used, l + 1);
+        self.nonce.copy_within(l..used, l + 1);
+        self.rows.copy_within(l..used, l + 1);
+        self.rest.copy_within(l..used, l + 1);
+        self.rest_len.copy_within(l..used, l + 1);
+        self.last.copy_within(l..used, l + 1);
+        self.last_len.copy_within(l..used, l + 1);
+        self.key.copy_within(l..used, l + 1);
         l
     }
+}
 
-    /// The messages, longest first.
-    #[inline(always)]
-    pub(crate) fn messages(&self) -> &[u32] {
-        &self.message[..self.used]
-    }
+/// A group of messages in their lanes, longest first.
+pub(crate) struct Group<'l, 'j> {
+    lanes: &'l mut Lanes,
+    /// Lanes that have a message.
+    used: usize,
+    /// Rows that are done.
+    done: usize,
+    borrow: PhantomData<&'j Job>,
+}
 
-    /// Blocks of each message, longest first.
+impl Group<'_, '_> {
+    /// Blocks of each message.
     #[inline(always)]
     pub(crate) fn rows(&self) -> &[usize] {
-        &self.rows[..self.used]
+        &self.lanes.rows[..self.used]
+    }
+
+    /// Key of each message: its place in the table.
+    #[inline(always)]
+    pub(crate) fn keys(&self) -> &[u32] {
+        &self.lanes.key[..self.used]
     }
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
     #[inline(always)]
-    fn rest(&mut self, from: usize, to: usize) {
-        let idle = self.idle.as_mut_ptr().cast::<u8>();
+    fn idle(&mut self, from: usize, to: usize) {
+        let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
         let base = idle.wrapping_sub(self.done * 16);
         for l in from..to {
-            self.src[l] = base;
-            self.dst[l] = base;
+            self.lanes.src[l] = base;
+            self.lanes.dst[l] = base;
         }
     }
 
-    /// Begins all messages of the group.
+    /// Begins all messages.
     #[inline(always)]
     pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
+        let lanes = &mut *self.lanes;
         let mut nonce = s.splat(&[0; 16]);
         if M::NONCE {
             for l in self.used..S::LANES {
-                self.nonce[l] = self.idle.as_ptr().cast();
+                lanes.nonce[l] = lanes.idle.as_ptr().cast();
             }
             // SAFETY: the nonces of messages have 16 bytes, and so has `idle`.
-            nonce = unsafe { s.gather(self.nonce.as_ptr(), 0) };
+            nonce = unsafe { s.gather(lanes.nonce.as_ptr(), 0) };
         }
         let state = M::begin(&c, nonce);
-        store_state::<S, M>(s, &state, &mut self.state);
+        store_state::<S, M>(s, &state, &mut lanes.state);
         if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
             // A message without rows ends where it begins.
-            store_state::<S, M>(s, &state, &mut self.kept);
+            store_state::<S, M>(s, &state, &mut lanes.kept);
         }
     }
 
@@ -354,95 +383,81 @@ impl Lanes {
         window: Window,
     ) {
         let end = self.done + window.rows;
-        // The last of them is the shortest.
+        // The last of the lanes has the fewest rows.
         assert!(
             window.lanes <= S::LANES
                 && window.lanes <= self.used
-                && self.rows[window.lanes - 1] >= end
+                && self.lanes.rows[window.lanes - 1] >= end
         );
-        let mut state = load_state::<S, M>(s, &self.state);
+        let mut state = load_state::<S, M>(s, &self.lanes.state);
         while self.done < end {
             let mut stop = end;
             if window.lanes < S::LANES {
                 stop = end.min(self.done + IDLE_ROWS);
-                self.rest(window.lanes, S::LANES);
+                self.idle(window.lanes, S::LANES);
             }
             for row in self.done..stop {
                 // SAFETY: `row` is inside every message (checked above), and
                 // inside `idle` for lanes without one.
                 unsafe {
-                    let x = s.gather(self.src.as_ptr(), row * 16);
+                    let x = s.gather(self.lanes.src.as_ptr(), row * 16);
                     let y = M::step(&c, &mut state, x);
                     if !matches!(M::LENGTHS, Lengths::TagOnly) {
-                        s.scatter(y, self.dst.as_ptr(), row * 16);
+                        s.scatter(y, self.lanes.dst.as_ptr(), row * 16);
                     }
                 }
             }
             self.done = stop;
         }
-        store_state::<S, M>(s, &state, &mut self.state);
+        let lanes = &mut *self.lanes;
+        store_state::<S, M>(s, &state, &mut lanes.state);
         if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
             // Later windows run over the lanes of messages that end here.
             let mut l = window.lanes;
-            while l > 0 && self.rows[l - 1] == end {
+            while l > 0 && lanes.rows[l - 1] == end {
                 l -= 1;
-                for (kept, state) in self.kept.iter_mut().zip(&self.state) {
+                for (kept, state) in lanes.kept.iter_mut().zip(&lanes.state) {
                     kept[l] = state[l];
                 }
             }
         }
     }
 
-    /// Finishes all messages of the group: what their rows leave over, and tags.
+    /// Finishes all messages: what their rows leave over, and tags.
     #[inline(always)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(
-        &mut self,
-        s: S,
-        c: impl Cipher<W = S::W>,
-        jobs: Jobs<'_>,
-    ) {
-        if matches!(M::LENGTHS, Lengths::WholeBlocks) {
-            return;
+    pub(crate) fn finish<S: Isa, M: Sweep>(self, s: S, c: impl Cipher<W = S::W>) {
+        let lanes = self.lanes;
+        match M::LENGTHS {
+            Lengths::WholeBlocks => return,
+            Lengths::AnyLength if lanes.rest_len[..self.used].iter().all(|n| *n == 0) => return,
+            _ => {}
         }
-        let mut left = 0;
-        for l in 0..self.used {
-            let job = jobs.get(self.message[l]);
-            let at = M::LENGTHS.rows(job.len) * 16;
-            let len = job.len - at;
-            left |= len;
-            // SAFETY: `at + len` is the message's length.
-            let block = unsafe { s.load_bytes(job.src.wrapping_add(at), len) };
-            self.last[l] = M::LENGTHS.pad(block, len);
-            self.partial[l] = [if len < 16 { 0xff } else { 0 }; 16];
+        for l in self.used..S::LANES {
+            lanes.rest_len[l] = 0;
+            lanes.last_len[l] = 0;
         }
-        if matches!(M::LENGTHS, Lengths::AnyLength) && left == 0 {
-            return;
-        }
-        let state = load_state::<S, M>(s, &self.kept);
-        // SAFETY: the arrays hold `MAX_LANES` blocks.
-        let last = unsafe {
-            Last {
-                block: s.load(self.last.as_ptr().cast()),
-                partial: s.load(self.partial.as_ptr().cast()),
+        let state = load_state::<S, M>(s, &lanes.kept);
+        // SAFETY: `rest` and `last` are valid for their lengths, at most 16, and
+        // `padding` has an entry for each of these.
+        unsafe {
+            let len = lanes.rest_len.as_ptr();
+            let mut block = s.gather_part(lanes.rest.as_ptr(), len);
+            if let Some(padding) = M::LENGTHS.padding() {
+                block = block ^ s.look_up(padding.as_ptr(), len);
             }
-        };
-        let y = M::finish(&c, state, last);
-        // SAFETY: as above.
-        unsafe { s.store(y, self.last.as_mut_ptr().cast()) };
-        for l in 0..self.used {
-            let job = jobs.get(self.message[l]);
-            let at = M::LENGTHS.rows(job.len) * 16;
-            let (to, len) = match M::LENGTHS {
-                Lengths::TagOnly => (job.tag, job.tag_len as usize),
-                Lengths::Padded => (job.dst.wrapping_add(at), 16),
-                _ => (job.dst.wrapping_add(at), job.len - at),
-            };
-            // SAFETY: a tag has `tag_len` bytes, at most 16; a destination has
-            // what the mode makes of the message.
-            unsafe { s.store_bytes(&self.last[l], to, len) };
+            let partial = s.look_up(PARTIAL.as_ptr(), len);
+            let y = M::finish(&c, state, Last { block, partial });
+            s.scatter_part(y, lanes.last.as_ptr(), lanes.last_len.as_ptr());
         }
     }
 }
+
+/// [`Last::partial`] of a last block with 0 to 16 bytes.
+const PARTIAL: [Block; 17] = {
+    let mut out = [[0xff; 16]; 17];
+    out[16] = [0; 16];
+    out
+};
 
 #[inline(always)]
 fn load_state<S: Isa, M: Sweep>(s: S, from: &[[Block; MAX_LANES]; MAX_STATE]) -> M::State<S::W> {

@@ -158,14 +158,22 @@ pub(crate) trait Sweep {
 
 /// A mode's state: `[W; N]`.
 pub(crate) trait State<W>: Copy {
+    /// Block `i` is `f(i)`; `f(0)` is called even where there is none.
     fn from_fn(f: impl FnMut(usize) -> W) -> Self;
     fn blocks(&self) -> &[W];
 }
 
 impl<W: Copy, const N: usize> State<W> for [W; N] {
     #[inline(always)]
-    fn from_fn(f: impl FnMut(usize) -> W) -> Self {
-        core::array::from_fn(f)
+    fn from_fn(mut f: impl FnMut(usize) -> W) -> Self {
+        // Not `array::from_fn`, which does not always inline.
+        let mut blocks = [f(0); N];
+        let mut i = 1;
+        while i < N {
+            blocks[i] = f(i);
+            i += 1;
+        }
+        blocks
     }
 
     #[inline(always)]
@@ -185,18 +193,17 @@ impl Lengths {
         }
     }
 
-    /// The last `len` bytes of a message, padded as the finish wants them: with
-    /// PKCS#7 (RFC 5652 section 6.3), with 10* (SP 800-38B section 6.2), or not.
+    /// What the finish wants added to a last block of 0 to 16 bytes: PKCS#7 (RFC
+    /// 5652 section 6.3), 10* (SP 800-38B section 6.2), or nothing.
     #[inline(always)]
-    pub(crate) fn pad(self, block: Block, len: usize) -> Block {
+    pub(crate) fn padding(self) -> Option<&'static [Block; 17]> {
         const PKCS7: [Block; 17] = padding(false);
         const ONE_ZERO: [Block; 17] = padding(true);
-        let pad = match self {
-            Lengths::Padded => &PKCS7,
-            Lengths::TagOnly => &ONE_ZERO,
-            _ => return block,
-        };
-        (u128::from_ne_bytes(block) | u128::from_ne_bytes(pad[len])).to_ne_bytes()
+        match self {
+            Lengths::Padded => Some(&PKCS7),
+            Lengths::TagOnly => Some(&ONE_ZERO),
+            _ => None,
+        }
     }
 }
 

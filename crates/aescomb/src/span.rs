@@ -97,8 +97,8 @@ fn run<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, mut at: usize, feed: &mu
 fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block) {
     let s = c.s;
     let len = job.len - at;
-    let padded = matches!(M::LENGTHS, Lengths::Padded);
-    if len == 0 && !padded {
+    let pads = matches!(M::LENGTHS, Lengths::Padded);
+    if len == 0 && !pads {
         return;
     }
     // SAFETY: `len` bytes are left from `at` on; a padded message's destination
@@ -106,14 +106,14 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block
     unsafe {
         let from = job.src.wrapping_add(at);
         let to = job.dst.wrapping_add(at);
-        if padded {
+        if pads {
             let mut blocks = [[0; 16]; 4];
             let whole = len / 16;
             for (i, block) in blocks.iter_mut().enumerate().take(whole) {
                 *block = from.add(i * 16).cast::<Block>().read();
             }
             let left = s.load_bytes(from.wrapping_add(whole * 16), len % 16);
-            blocks[whole] = M::LENGTHS.pad(left, len % 16);
+            blocks[whole] = padded::<M>(left, len % 16);
             let x = s.load(blocks.as_ptr().cast());
             let mut now = state::<S, M>(c, feed, at, x);
             let y = M::step(c, &mut now, x);
@@ -127,6 +127,17 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block
             let y = M::step(c, &mut now, x);
             s.store_part(y, to, len);
         }
+    }
+}
+
+/// The last `len` bytes of a message as the finish wants them.
+#[inline(always)]
+fn padded<M: Sweep>(block: Block, len: usize) -> Block {
+    match M::LENGTHS.padding() {
+        Some(padding) => {
+            (u128::from_ne_bytes(block) ^ u128::from_ne_bytes(padding[len])).to_ne_bytes()
+        }
+        None => block,
     }
 }
 
@@ -171,7 +182,7 @@ pub(crate) fn chain<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
     unsafe {
         let left = s.load_bytes(job.src.wrapping_add(end), len);
         let last = Last {
-            block: s.splat(&M::LENGTHS.pad(left, len)),
+            block: s.splat(&padded::<M>(left, len)),
             partial: s.splat(&[if len < 16 { 0xff } else { 0 }; 16]),
         };
         let y = s.last(M::finish(c, state, last));

@@ -6,7 +6,7 @@ use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
 use crate::isa::{Cipher, Isa, PerLane, Uniform};
 use crate::key::{Key, Keys};
-use crate::lanes::{Job, Jobs, LaneKeys, Lanes};
+use crate::lanes::{Group, Job, Jobs, LaneKeys, Lanes};
 use crate::modes::{Feed, Sweep};
 use crate::span::{chain, span};
 use alloc::boxed::Box;
@@ -96,8 +96,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             }
             continue;
         }
-        lanes.fill(
-            M::LENGTHS,
+        let group = lanes.group::<M>(
             degree,
             #[inline(always)]
             || {
@@ -108,25 +107,23 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                     return None;
                 }
                 queue.pop(i);
-                Some((i, job))
+                Some(job)
             },
         );
-        let messages = lanes.messages();
-        let longest = keys.get(jobs.get(messages[0]).key);
-        if messages.len() == 1 {
+        let longest = keys.get(group.keys()[0]);
+        if group.keys().len() == 1 {
             chain::<S::Narrow, M>(s.narrow(), key, job);
         } else if let Some(shared) = shared {
             let c = Uniform::new(s, shared, key);
             let half = Uniform::new(s.half(), shared, key);
-            run::<S, M>(s, lanes, longest, c, half, *jobs);
+            run::<S, M>(s, group, longest, c, half);
         } else {
-            for (l, i) in messages.iter().enumerate() {
-                let key = keys.get(jobs.get(*i).key);
-                s.lane_key(&mut memory.keys, l, key, M::INVERSE);
+            for (l, key) in group.keys().iter().enumerate() {
+                s.lane_key(&mut memory.keys, l, keys.get(*key), M::INVERSE);
             }
             let keys = &*memory.keys;
             let half = PerLane { s: s.half(), keys };
-            run::<S, M>(s, lanes, longest, PerLane { s, keys }, half, *jobs);
+            run::<S, M>(s, group, longest, PerLane { s, keys }, half);
         }
     }
 }
@@ -137,24 +134,23 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
 #[inline(always)]
 fn run<S: Isa, M: Sweep>(
     s: S,
-    lanes: &mut Lanes,
+    mut group: Group<'_, '_>,
     longest: &Key,
     c: impl Cipher<W = S::W> + Copy,
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
-    jobs: Jobs<'_>,
 ) {
-    lanes.begin::<S, M>(s, c);
-    let mut windows = Windows::new(lanes.rows().len());
-    while let Some(window) = windows.next(lanes.rows()) {
+    group.begin::<S, M>(s, c);
+    let mut windows = Windows::new(group.rows().len());
+    while let Some(window) = windows.next(group.rows()) {
         if window.lanes == 1 && S::LANES > 1 {
             let s = s.narrow();
             let keys = s.keys(longest);
-            lanes.window::<S::Narrow, M>(s, Uniform::new(s, &keys, longest), window);
+            group.window::<S::Narrow, M>(s, Uniform::new(s, &keys, longest), window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
-            lanes.window::<S::Half, M>(s.half(), half, window);
+            group.window::<S::Half, M>(s.half(), half, window);
         } else {
-            lanes.window::<S, M>(s, c, window);
+            group.window::<S, M>(s, c, window);
         }
     }
-    lanes.finish::<S, M>(s, c, jobs);
+    group.finish::<S, M>(s, c);
 }

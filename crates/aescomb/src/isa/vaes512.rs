@@ -19,6 +19,12 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// The first `len` bytes of a block.
+#[inline(always)]
+fn mask(len: usize) -> u16 {
+    ((1u32 << len) - 1) as u16
+}
+
 impl Vector for __m512i {
     const BLOCKS: usize = 4;
 
@@ -71,15 +77,37 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
+        unsafe {
+            let p = |l: usize| _mm_maskz_loadu_epi8(mask(*len.add(l)), (*at.add(l)).cast());
+            let x = _mm512_castsi128_si512(p(0));
+            let x = _mm512_inserti32x4::<1>(x, p(1));
+            let x = _mm512_inserti32x4::<2>(x, p(2));
+            _mm512_inserti32x4::<3>(x, p(3))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_part(self, to: *const *mut u8, len: *const usize) {
+        unsafe {
+            let p = |l: usize, x| _mm_mask_storeu_epi8((*to.add(l)).cast(), mask(*len.add(l)), x);
+            p(0, _mm512_castsi512_si128(self));
+            p(1, _mm512_extracti32x4_epi32::<1>(self));
+            p(2, _mm512_extracti32x4_epi32::<2>(self));
+            p(3, _mm512_extracti32x4_epi32::<3>(self));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
-        unsafe { _mm_maskz_loadu_epi8(((1u32 << len) - 1) as u16, from.cast()).last() }
+        unsafe { _mm_maskz_loadu_epi8(mask(len), from.cast()).last() }
     }
 
     #[inline(always)]
     unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
         unsafe {
             let x = <__m128i as Vector>::splat(block);
-            _mm_mask_storeu_epi8(to.cast(), ((1u32 << len) - 1) as u16, x)
+            _mm_mask_storeu_epi8(to.cast(), mask(len), x)
         }
     }
 

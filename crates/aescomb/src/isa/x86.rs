@@ -29,6 +29,44 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_part(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16.
+    #[inline(always)]
+    unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
+        let mut blocks = [[0; 16]; 4];
+        // SAFETY: the caller's, and a register has at most four blocks.
+        unsafe {
+            for (l, block) in blocks.iter_mut().enumerate().take(Self::BLOCKS) {
+                *block = Self::load_bytes(*at.add(l), *len.add(l));
+            }
+            Self::load(blocks.as_ptr().cast())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_part(self, to: *const *mut u8, len: *const usize) {
+        let mut blocks = [[0; 16]; 4];
+        // SAFETY: as above.
+        unsafe {
+            self.store(blocks.as_mut_ptr().cast());
+            for (l, block) in blocks.iter().enumerate().take(Self::BLOCKS) {
+                Self::store_bytes(block, *to.add(l), *len.add(l));
+            }
+        }
+    }
+
+    /// Lane `l` is `table[index[l]]`.
+    #[inline(always)]
+    unsafe fn look_up(table: *const Block, index: *const usize) -> Self {
+        let mut at = [table.cast::<u8>(); 4];
+        // SAFETY: the caller's, and a register has at most four blocks.
+        unsafe {
+            for (l, at) in at.iter_mut().enumerate().take(Self::BLOCKS) {
+                *at = table.add(*index.add(l)).cast();
+            }
+            Self::gather(at.as_ptr(), 0)
+        }
+    }
+
     /// At most 16 bytes, zeros after them.
     unsafe fn load_bytes(from: *const u8, len: usize) -> Block;
     unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize);
@@ -673,6 +711,50 @@ macro_rules! token {
                     // SAFETY: the token, and the caller's `LANES` pointers.
                     unsafe { x.0[u].scatter(to.add(u * <$vector>::BLOCKS), offset) };
                     u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W {
+                // SAFETY: the token, and the caller's `LANES` entries.
+                unsafe {
+                    let mut x = [<$vector>::gather_part(at, len); $u];
+                    let mut u = 1;
+                    while u < $u {
+                        let l = u * <$vector>::BLOCKS;
+                        x[u] = <$vector>::gather_part(at.add(l), len.add(l));
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize) {
+                let mut u = 0;
+                while u < $u {
+                    let l = u * <$vector>::BLOCKS;
+                    // SAFETY: the token, and the caller's `LANES` entries.
+                    unsafe { x.0[u].scatter_part(to.add(l), len.add(l)) };
+                    u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn look_up(
+                self,
+                table: *const $crate::isa::Block,
+                index: *const usize,
+            ) -> Self::W {
+                // SAFETY: the token, and the caller's `LANES` entries.
+                unsafe {
+                    let mut x = [<$vector>::look_up(table, index); $u];
+                    let mut u = 1;
+                    while u < $u {
+                        x[u] = <$vector>::look_up(table, index.add(u * <$vector>::BLOCKS));
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
                 }
             }
 
