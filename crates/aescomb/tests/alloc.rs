@@ -1,0 +1,231 @@
+//! Calls allocate nothing, once the scheduler has grown to the largest batch.
+//!
+//! `unsafe` here rests on one fact: the allocator does what the system's does,
+//! and counts.
+#![allow(unsafe_code)]
+
+mod common;
+
+use aescomb::{
+    Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Op, Packed, Text,
+};
+use common::{backends, call, nonce, ops, paint, raw_key, sample, table};
+use std::alloc::{GlobalAlloc, Layout as Size, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    COUNT.with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: all calls are passed on to the system's allocator as they are.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, size: Size) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, size: Size) {
+        count();
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, size) }
+    }
+
+    unsafe fn alloc_zeroed(&self, size: Size) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(size) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, size: Size, new: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(at, size, new) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often this thread allocates or frees in `f`.
+fn allocations<R>(f: impl FnOnce() -> R) -> (R, usize) {
+    let before = COUNT.with(Cell::get);
+    let result = f();
+    (result, COUNT.with(Cell::get) - before)
+}
+
+#[track_caller]
+fn none<R>(f: impl FnOnce() -> R) -> R {
+    let (result, n) = allocations(f);
+    assert_eq!(n, 0, "allocations");
+    result
+}
+
+#[test]
+fn the_allocator_counts() {
+    let (boxed, n) = allocations(|| Box::new(paint(10, 1)));
+    assert!(n >= 2);
+    assert_eq!(boxed.len(), 10);
+}
+
+/// Every scheduler that a test should go through.
+fn combs() -> impl Iterator<Item = Comb> {
+    let of = |backend| Comb::with_backend(backend).expect("an available backend");
+    backends().map(of).chain([Comb::new()])
+}
+
+const COUNT_OF: usize = 70;
+
+fn mode_of(keys: Keys<'_>) -> Mode {
+    match keys {
+        Keys::Shared(key) => key.mode(),
+        Keys::Table(table) => table[0].mode(),
+    }
+}
+
+/// Runs `f` and counts, except on the first call for this scheduler.
+fn counted<R>(warm: &Cell<bool>, f: impl FnOnce() -> R) -> R {
+    if warm.replace(true) { none(f) } else { f() }
+}
+
+#[test]
+fn messages() {
+    for mut comb in combs() {
+        let warm = Cell::new(false);
+        each_call(|op, keys| {
+            let mode = mode_of(keys);
+            let lens = (0..COUNT_OF).map(|i| [0, 16, 100, 300, 5000][i % 5]);
+            let samples: Vec<_> = lens
+                .enumerate()
+                .map(|(i, len)| sample(mode, (i % 4) as u32, 0, len))
+                .collect();
+            let (least, most) = mode.info().tag_bytes;
+            let mut src: Vec<_> = samples.iter().map(|s| s.input(op).to_vec()).collect();
+            let mut dst: Vec<_> = samples.iter().map(|s| vec![0; s.sealed.len()]).collect();
+            let mut tags = vec![vec![1; most.min(least + 7)]; COUNT_OF];
+            let mut batch: Vec<Message<'_>> = Vec::new();
+            let parts = samples.iter().zip(&mut src).zip(&mut dst).zip(&mut tags);
+            for (((s, src), dst), tag) in parts {
+                let text = Text::copy(src, dst);
+                batch.push(Message::new(text).nonce(&s.nonce).tag(tag).key(s.key));
+            }
+            let _ = counted(&warm, || call(&mut comb, op, keys, &mut batch)).expect("a good batch");
+            // A smaller batch after the larger one.
+            let _ = none(|| call(&mut comb, op, keys, &mut batch[..9])).expect("a good batch");
+            let _ = none(|| call(&mut comb, op, keys, &mut batch[..1])).expect("a good batch");
+        });
+    }
+}
+
+/// Every mode, operation and key form; first one with keys per message and the
+/// largest need for memory.
+fn each_call(mut f: impl FnMut(Op, Keys<'static>)) {
+    f(Op::Verify, Keys::Table(table(Mode::Cmac)));
+    for mode in Mode::ALL {
+        for op in ops(*mode) {
+            f(op, Keys::Table(table(*mode)));
+            f(op, Keys::Shared(&table(*mode)[1]));
+        }
+    }
+}
+
+#[test]
+fn packed() {
+    for mut comb in combs() {
+        let warm = Cell::new(false);
+        each_call(|op, keys| {
+            let mode = mode_of(keys);
+            let info = mode.info();
+            let n = COUNT_OF;
+            let (src, mut dst) = (paint(n * 64, 1), vec![0; n * 80]);
+            let lengths: Vec<u32> = (0..n).map(|i| [0, 16, 48, 64][i % 4]).collect();
+            let lengths = match (info.lengths, op) {
+                // A whole block at least.
+                (Lengths::Padded, Op::Decrypt) => vec![48; n],
+                _ => lengths,
+            };
+            let rooms = vec![80; n];
+            let nonces = paint(n * info.nonce_bytes, 2);
+            let mut tags = vec![0; n * info.tag_bytes.1];
+            let indices: Vec<u32> = (0..n as u32).map(|i| i % 7).collect();
+            let mut results = vec![MessageResult::default(); n];
+            let text = match info.kind {
+                Kind::Mac => Text::read_only(&src),
+                _ => Text::copy(&src, &mut dst),
+            };
+            let layout = Layout::Ring {
+                stride: 64,
+                lengths: &lengths,
+            };
+            let mut batch = Packed::new(text, layout)
+                .nonces(&nonces, info.nonce_bytes, info.nonce_bytes)
+                .tags(&mut tags, info.tag_bytes.1, info.tag_bytes.1)
+                .keys(&indices)
+                .results(&mut results);
+            if info.kind != Kind::Mac {
+                let (stride, lengths) = (80, &rooms[..]);
+                batch = batch.output(Layout::Ring { stride, lengths });
+            }
+            let _ = counted(&warm, || call(&mut comb, op, keys, &mut batch)).expect("a good batch");
+        });
+    }
+}
+
+#[test]
+fn refused_batches() {
+    for mut comb in combs() {
+        let warm = Cell::new(false);
+        each_call(|op, keys| {
+            let mut data = vec![paint(48, 1); 20];
+            let mut batch: Vec<_> = data
+                .iter_mut()
+                .map(|data| Message::new(Text::in_place(data)).nonce(&[1; 9]))
+                .collect();
+            counted(&warm, || call(&mut comb, op, keys, &mut batch))
+                .expect_err("a bad nonce or tag");
+        });
+    }
+}
+
+#[test]
+fn key_tables_used_again() {
+    let raw: Vec<_> = (0..50).map(raw_key).collect();
+    for backend in backends() {
+        let mut table = Vec::new();
+        Key::expand_many_with(backend, Mode::Cbc, &raw, &mut table).expect("good keys");
+        for mode in Mode::ALL {
+            for n in [50, 0, 1, 17, 49, 50] {
+                let raw = &raw[..n];
+                none(|| Key::expand_many_with(backend, *mode, raw, &mut table)).expect("good keys");
+            }
+        }
+    }
+    let mut table = Vec::new();
+    Key::expand_many(Mode::Cbc, &raw, &mut table).expect("good keys");
+    none(|| Key::expand_many(Mode::Cmac, &raw, &mut table)).expect("good keys");
+}
+
+#[test]
+fn one_message_calls() {
+    for mode in Mode::ALL {
+        let raw = raw_key(1);
+        let key = none(|| Key::new(*mode, &raw)).expect("a good key");
+        let nonce = nonce(*mode, 0);
+        let mut data = paint(48, 1);
+        let mut tag = [0; 16];
+        none(|| match mode.info().kind {
+            Kind::Mac => key.mac(&data, &mut tag).expect("a good message"),
+            _ => {
+                // Refused, not failed, by modes that pad.
+                let _ = key.encrypt_in_place(&nonce, &mut data);
+                let _ = key.decrypt_in_place(&nonce, &mut data);
+            }
+        });
+    }
+}

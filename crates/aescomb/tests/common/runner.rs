@@ -1,0 +1,549 @@
+//! The runner: the same samples through every form of a call, with a look at
+//! every byte that the call may not change.
+
+use super::{CANARY, Memory, Sample};
+use aescomb::{
+    Batch, Comb, Error, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Offset, Op,
+    Packed, Status, Text, Verdict,
+};
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+/// How a batch is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Messages, in place.
+    InPlace,
+    /// Messages, from one buffer to another.
+    Copy,
+    /// Messages, to memory that was never written.
+    CopyUninit,
+    /// Packed, one after the other, `u32`; in place unless messages grow.
+    Offsets,
+    /// Packed, one after the other, `i64`; to the same places of another buffer,
+    /// or to slots where messages grow.
+    OffsetsCopy,
+    /// Packed with gaps, `usize`; in place unless messages grow.
+    Slots,
+    /// Packed in a ring, `i32`, in place with room for padding.
+    Ring,
+    /// Packed in a ring, `u64`, with results in slots of another buffer.
+    RingToSlots,
+}
+
+impl Form {
+    pub const ALL: [Form; 8] = [
+        Form::InPlace,
+        Form::Copy,
+        Form::CopyUninit,
+        Form::Offsets,
+        Form::OffsetsCopy,
+        Form::Slots,
+        Form::Ring,
+        Form::RingToSlots,
+    ];
+}
+
+/// A call, but for its messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'k> {
+    pub op: Op,
+    pub keys: Keys<'k>,
+    pub form: Form,
+    /// Bytes that nobody needs, in gaps, strides and at the ends of destinations;
+    /// with 0, every buffer ends where it is last needed.
+    pub spare: usize,
+    /// Which of the allowed tag lengths; in a packed batch all tags have this
+    /// one, else they differ from message to message.
+    pub tag: usize,
+}
+
+impl<'k> Call<'k> {
+    pub fn new(op: Op, keys: impl Into<Keys<'k>>, form: Form) -> Self {
+        Call {
+            op,
+            keys: keys.into(),
+            form,
+            spare: 0,
+            tag: 0,
+        }
+    }
+
+    pub fn mode(&self) -> Mode {
+        match self.keys {
+            Keys::Shared(key) => key.mode(),
+            Keys::Table(table) => table[0].mode(),
+        }
+    }
+
+    /// The length of message `i`'s tag.
+    fn tag_len(&self, i: usize) -> usize {
+        let (least, most) = self.mode().info().tag_bytes;
+        match self.form {
+            Form::InPlace | Form::Copy | Form::CopyUninit => {
+                least + (self.tag + i * 5) % (most - least + 1)
+            }
+            _ => least + self.tag % (most - least + 1),
+        }
+    }
+
+    /// The room that a message's result takes while it is made.
+    fn needed(&self, sample: &Sample) -> usize {
+        match self.op {
+            Op::Encrypt => sample.sealed.len(),
+            Op::Decrypt => sample.sealed.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub status: Status,
+    pub output: Vec<u8>,
+    pub tag: Vec<u8>,
+}
+
+/// Runs one operation on any batch.
+pub fn call<'k, B: Batch + ?Sized>(
+    comb: &mut Comb,
+    op: Op,
+    keys: impl Into<Keys<'k>>,
+    batch: &mut B,
+) -> Result<Verdict, Error> {
+    match op {
+        Op::Encrypt => comb.encrypt(keys, batch).map(|()| Verdict { failed: 0 }),
+        Op::Decrypt => comb.decrypt(keys, batch),
+        Op::Mac => comb.mac(keys, batch).map(|()| Verdict { failed: 0 }),
+        Op::Verify => comb.verify(keys, batch),
+    }
+}
+
+/// Takes samples through a call and says what became of them. Panics where a
+/// byte changed that is none of the call's business.
+pub fn run<M: Memory>(
+    comb: &mut Comb,
+    memory: &M,
+    call: &Call<'_>,
+    samples: &[Arc<Sample>],
+) -> Result<Vec<Outcome>, Error> {
+    match call.form {
+        Form::InPlace | Form::Copy | Form::CopyUninit => run_messages(comb, memory, call, samples),
+        Form::Offsets => run_packed::<u32, _>(comb, memory, call, samples),
+        Form::OffsetsCopy => run_packed::<i64, _>(comb, memory, call, samples),
+        Form::Slots => run_packed::<usize, _>(comb, memory, call, samples),
+        Form::Ring => run_packed::<i32, _>(comb, memory, call, samples),
+        Form::RingToSlots => run_packed::<u64, _>(comb, memory, call, samples),
+    }
+}
+
+/// [`run`], and every message must turn out as its sample says.
+pub fn check<M: Memory>(
+    comb: &mut Comb,
+    memory: &M,
+    call: &Call<'_>,
+    samples: &[Arc<Sample>],
+) -> Vec<Outcome> {
+    let mode = call.mode();
+    let about = |i: Option<usize>| {
+        let lens: Vec<_> = samples.iter().map(|s| s.plain.len()).collect();
+        let keys: Vec<_> = samples.iter().map(|s| s.key).collect();
+        let keys = match call.keys {
+            Keys::Shared(key) => format!("shared {}", key.algorithm()),
+            Keys::Table(_) => format!("table {keys:?}"),
+        };
+        format!(
+            "{mode} {} {} P={} {:?} spare={} tag={}, {keys}, message {i:?} of lengths {lens:?}",
+            comb.backend(mode, call.op),
+            call.op.name(),
+            comb.lanes(mode, call.op),
+            call.form,
+            call.spare,
+            call.tag
+        )
+    };
+    let text = about(None);
+    let outcomes = run(comb, memory, call, samples).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let about = |i: usize| text.replace("message None", &format!("message {i}"));
+    for (i, (outcome, sample)) in outcomes.iter().zip(samples).enumerate() {
+        assert_eq!(outcome.status, Status::Done, "{}", about(i));
+        let want = sample.output(call.op);
+        if outcome.output != want {
+            let at = outcome.output.iter().zip(want).position(|(a, b)| a != b);
+            panic!(
+                "{}: output of {} bytes, expected {}, first difference at {at:?}",
+                about(i),
+                outcome.output.len(),
+                want.len()
+            );
+        }
+        if mode.info().kind == Kind::Mac {
+            assert_eq!(
+                outcome.tag,
+                sample.sealed[..call.tag_len(i)],
+                "{}",
+                about(i)
+            );
+        }
+    }
+    outcomes
+}
+
+/// Fills a tag's place as the operation wants it.
+fn put_tag(op: Op, sample: &Sample, tag: &mut [u8]) {
+    if op == Op::Verify {
+        let len = tag.len();
+        tag.copy_from_slice(&sample.sealed[..len]);
+    } else {
+        tag.fill(CANARY);
+    }
+}
+
+fn filled<M: Memory>(memory: &M, bytes: &[u8], len: usize) -> M::Buf {
+    let mut buf = memory.take(len);
+    buf[..bytes.len()].copy_from_slice(bytes);
+    buf[bytes.len()..].fill(CANARY);
+    buf
+}
+
+fn run_messages<M: Memory>(
+    comb: &mut Comb,
+    memory: &M,
+    call: &Call<'_>,
+    samples: &[Arc<Sample>],
+) -> Result<Vec<Outcome>, Error> {
+    let op = call.op;
+    let mac = matches!(op, Op::Mac | Op::Verify);
+    let room = |i: usize, s: &Sample| call.needed(s) + call.spare * (i % 3);
+    let in_place = call.form == Form::InPlace;
+    let mut src = Vec::new();
+    let mut dst = Vec::new();
+    let mut uninit: Vec<Vec<MaybeUninit<u8>>> = Vec::new();
+    let mut nonces = Vec::new();
+    let mut tags = Vec::new();
+    for (i, s) in samples.iter().enumerate() {
+        let input = s.input(op);
+        src.push(match in_place {
+            true => filled(memory, input, room(i, s).max(input.len())),
+            false => filled(memory, input, input.len()),
+        });
+        match call.form {
+            Form::Copy if !mac => dst.push(filled(memory, &[], room(i, s))),
+            Form::CopyUninit if !mac => uninit.push(vec![MaybeUninit::uninit(); room(i, s)]),
+            _ => {}
+        }
+        nonces.push(filled(memory, &s.nonce, s.nonce.len()));
+        let mut tag = memory.take(call.tag_len(i));
+        put_tag(op, s, &mut tag);
+        tags.push(tag);
+    }
+    let mut dst_iter = dst.iter_mut();
+    let mut uninit_iter = uninit.iter_mut();
+    let mut batch = Vec::new();
+    let parts = samples.iter().zip(&mut src).zip(&nonces).zip(&mut tags);
+    for (i, (((s, src), nonce), tag)) in parts.enumerate() {
+        let len = s.input(op).len();
+        let text = match call.form {
+            Form::InPlace if src.len() == len && i % 2 == 0 => Text::in_place(src),
+            Form::InPlace => Text::in_place_with_room(src, len),
+            _ if mac => Text::read_only(src),
+            Form::Copy => Text::copy(src, dst_iter.next().expect("a buffer per message")),
+            _ => Text::copy_uninit(src, uninit_iter.next().expect("a buffer per message")),
+        };
+        batch.push(Message::new(text).nonce(nonce).tag(tag).key(s.key));
+    }
+    let result = self::call(comb, op, call.keys, &mut batch);
+    let done: Vec<(Status, Vec<u8>)> = batch
+        .into_iter()
+        .map(|m| {
+            let (status, output) = (m.status(), m.output().to_vec());
+            assert_eq!(output, m.into_output(), "output() and into_output()");
+            (status, output)
+        })
+        .collect();
+    if result.is_err() {
+        let pending = (Status::Pending, Vec::new());
+        assert!(
+            done.iter().all(|d| *d == pending),
+            "a refused call says otherwise"
+        );
+    }
+    for (i, s) in samples.iter().enumerate() {
+        let input = s.input(op);
+        if in_place && !mac && result.is_ok() {
+            let touched = call.needed(s).max(input.len());
+            assert!(src[i][touched..].iter().all(|b| *b == CANARY));
+        } else {
+            assert!(&src[i][..input.len()] == input, "a source changed");
+        }
+        if let Some(dst) = dst.get(i) {
+            let touched = if result.is_ok() { call.needed(s) } else { 0 };
+            assert!(dst[touched..].iter().all(|b| *b == CANARY));
+        }
+        if done[i].0 == Status::BadPadding {
+            let output = dst.get(i).or(in_place.then(|| &src[i]));
+            let wiped = |buf: &M::Buf| buf[..call.needed(s)].iter().all(|b| *b == 0);
+            assert!(output.is_none_or(wiped), "not wiped");
+        }
+        assert!(nonces[i][..] == s.nonce[..], "a nonce changed");
+        if op == Op::Verify {
+            assert!(tags[i][..] == s.sealed[..tags[i].len()], "a tag changed");
+        } else if result.is_err() {
+            assert!(
+                tags[i].iter().all(|b| *b == CANARY),
+                "a refused call wrote a tag"
+            );
+        }
+    }
+    let verdict = result?;
+    let failed = done.iter().filter(|(status, _)| *status != Status::Done);
+    assert_eq!(verdict.failed, failed.count());
+    assert_eq!(verdict.all_good(), verdict.failed == 0);
+    let outcome = |((status, output), tag): ((Status, Vec<u8>), &M::Buf)| Outcome {
+        status,
+        output,
+        tag: tag.to_vec(),
+    };
+    Ok(done.into_iter().zip(&tags).map(outcome).collect())
+}
+
+/// Places in a packed buffer.
+struct Places {
+    starts: Vec<usize>,
+    /// Bytes of every message, or of its place.
+    lens: Vec<usize>,
+    end: usize,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy)]
+enum Shape {
+    Offsets,
+    Slots,
+    Ring(usize),
+}
+
+impl Places {
+    fn new(shape: Shape, lens: Vec<usize>, last_room: usize, spare: usize) -> Places {
+        let mut at = match shape {
+            Shape::Ring(_) => 0,
+            _ => spare,
+        };
+        let mut starts = Vec::new();
+        let mut end = at;
+        for (i, len) in lens.iter().enumerate() {
+            starts.push(at);
+            end = at + len;
+            at = match shape {
+                Shape::Offsets => at + len,
+                Shape::Slots => at + len + spare * (i % 3),
+                Shape::Ring(stride) => at + stride,
+            };
+        }
+        if let (Shape::Ring(_), Some(last)) = (shape, starts.last()) {
+            end = last + last_room;
+        }
+        Places {
+            starts,
+            lens,
+            end,
+            shape,
+        }
+    }
+}
+
+/// [`Places`] as columns.
+struct Columns<O> {
+    a: Vec<O>,
+    b: Vec<O>,
+    shape: Shape,
+}
+
+impl<O: Offset + TryFrom<usize>> Columns<O>
+where
+    O::Error: Debug,
+{
+    fn new(places: &Places) -> Self {
+        let column = |v: &[usize]| -> Vec<O> {
+            v.iter()
+                .map(|n| O::try_from(*n).expect("a small offset"))
+                .collect()
+        };
+        let mut starts = places.starts.clone();
+        if matches!(places.shape, Shape::Offsets) {
+            starts.push(places.end);
+        }
+        Columns {
+            a: column(&starts),
+            b: column(&places.lens),
+            shape: places.shape,
+        }
+    }
+
+    fn layout(&self) -> Layout<'_, O> {
+        match self.shape {
+            Shape::Offsets => Layout::Offsets(&self.a),
+            Shape::Slots => Layout::Slots {
+                starts: &self.a,
+                lengths: &self.b,
+            },
+            Shape::Ring(stride) => Layout::Ring {
+                stride,
+                lengths: &self.b,
+            },
+        }
+    }
+}
+
+fn run_packed<O, M: Memory>(
+    comb: &mut Comb,
+    memory: &M,
+    call: &Call<'_>,
+    samples: &[Arc<Sample>],
+) -> Result<Vec<Outcome>, Error>
+where
+    O: Offset + TryFrom<usize>,
+    O::Error: Debug,
+{
+    let (op, spare, n) = (call.op, call.spare, samples.len());
+    let info = call.mode().info();
+    let mac = matches!(op, Op::Mac | Op::Verify);
+    let inputs: Vec<usize> = samples.iter().map(|s| s.input(op).len()).collect();
+    let needed: Vec<usize> = samples.iter().map(|s| call.needed(s)).collect();
+    let rooms: Vec<usize> = inputs.iter().zip(&needed).map(|(a, b)| *a.max(b)).collect();
+    let grows = op == Op::Encrypt && info.lengths == Lengths::Padded;
+    let last_room = rooms.last().copied().unwrap_or(0);
+
+    let stride = rooms.iter().max().unwrap_or(&0) + spare;
+    let shape = match call.form {
+        Form::Offsets | Form::OffsetsCopy => Shape::Offsets,
+        Form::Slots => Shape::Slots,
+        _ => Shape::Ring(stride),
+    };
+    let from = Places::new(shape, inputs, last_room, spare);
+    // Places of their own for the results; otherwise the same as in the source.
+    let slots = |shape| Some(Places::new(shape, needed.clone(), last_room, spare));
+    let to = match call.form {
+        _ if mac => None,
+        Form::Offsets if grows => slots(Shape::Offsets),
+        Form::OffsetsCopy if grows => slots(Shape::Slots),
+        Form::Slots if grows => slots(Shape::Ring(stride)),
+        Form::RingToSlots => slots(Shape::Slots),
+        _ => None,
+    };
+    let copies = !mac && (to.is_some() || call.form == Form::OffsetsCopy);
+
+    let mut src = memory.take(from.end);
+    src.fill(CANARY);
+    for (at, s) in from.starts.iter().zip(samples) {
+        let input = s.input(op);
+        src[*at..at + input.len()].copy_from_slice(input);
+    }
+    let src_before = src.to_vec();
+    let mut dst = memory.take(match copies {
+        true => to.as_ref().map_or(from.end, |to| to.end),
+        false => 0,
+    });
+    dst.fill(CANARY);
+
+    let nonce_stride = info.nonce_bytes + spare;
+    let mut nonces = memory.take(column_len(n, info.nonce_bytes, nonce_stride));
+    nonces.fill(CANARY);
+    let tag_len = call.tag_len(0);
+    let tag_stride = tag_len + spare;
+    let mut tags = memory.take(column_len(n, tag_len, tag_stride));
+    tags.fill(CANARY);
+    for (i, s) in samples.iter().enumerate() {
+        nonces[i * nonce_stride..][..info.nonce_bytes].copy_from_slice(&s.nonce);
+        put_tag(op, s, &mut tags[i * tag_stride..][..tag_len]);
+    }
+    let tags_before = tags.to_vec();
+
+    let keys: Vec<u32> = samples.iter().map(|s| s.key).collect();
+    let mut results = vec![MessageResult::default(); n];
+    let source = Columns::<O>::new(&from);
+    let target = to.as_ref().map(Columns::<O>::new);
+    let text = match call.form {
+        _ if copies => Text::copy(&src, &mut dst),
+        Form::RingToSlots | Form::OffsetsCopy => Text::read_only(&src),
+        _ => Text::in_place(&mut src),
+    };
+    let mut batch = Packed::new(text, source.layout())
+        .nonces(&nonces, info.nonce_bytes, nonce_stride)
+        .tags(&mut tags, tag_len, tag_stride);
+    if let Some(target) = &target {
+        batch = batch.output(target.layout());
+    }
+    if matches!(call.keys, Keys::Table(_)) {
+        batch = batch.keys(&keys);
+    }
+    let verdicts = op == Op::Verify || op == Op::Decrypt && info.lengths == Lengths::Padded;
+    let with_results = verdicts || call.tag.is_multiple_of(2);
+    if with_results {
+        batch = batch.results(&mut results);
+    }
+    let result = self::call(comb, op, call.keys, &mut batch);
+    let text: &[u8] = if copies { &dst } else { &src };
+    let places = to.as_ref().unwrap_or(&from);
+    // Everything but the results must be as it was.
+    let mut expected = match copies {
+        true => vec![CANARY; dst.len()],
+        false => src_before.clone(),
+    };
+    if result.is_ok() {
+        for (at, len) in places.starts.iter().zip(&needed) {
+            expected[*at..at + len].copy_from_slice(&text[*at..at + len]);
+        }
+    }
+    assert!(expected == text, "a byte between the messages changed");
+    assert!(!copies || src_before == src[..], "the source changed");
+    let mut expected = tags_before;
+    if result.is_ok() && op == Op::Mac {
+        for i in 0..n {
+            let place = i * tag_stride..i * tag_stride + tag_len;
+            expected[place.clone()].copy_from_slice(&tags[place]);
+        }
+    }
+    assert!(expected == tags[..], "a byte between the tags changed");
+    if result.is_err() {
+        let pending = MessageResult::default();
+        assert!(
+            results.iter().all(|r| *r == pending),
+            "a refused call says otherwise"
+        );
+    }
+    let verdict = result?;
+    if with_results {
+        let failed = results.iter().filter(|r| r.status != Status::Done);
+        assert_eq!(verdict.failed, failed.count());
+    }
+    let outcome = |i: usize| {
+        if results[i].status == Status::BadPadding {
+            let output = &text[places.starts[i]..][..needed[i]];
+            assert!(output.iter().all(|b| *b == 0), "not wiped");
+        }
+        let len = match with_results {
+            true => results[i].len,
+            false => samples[i].output(op).len(),
+        };
+        Outcome {
+            status: match with_results {
+                true => results[i].status,
+                false => Status::Done,
+            },
+            output: text[places.starts[i]..][..len].to_vec(),
+            tag: tags[i * tag_stride..][..tag_len].to_vec(),
+        }
+    };
+    Ok((0..n).map(outcome).collect())
+}
+
+/// Bytes of a column that ends with its last entry.
+fn column_len(n: usize, bytes: usize, stride: usize) -> usize {
+    match n {
+        0 => 0,
+        n => (n - 1) * stride + bytes,
+    }
+}

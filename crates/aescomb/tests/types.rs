@@ -1,0 +1,114 @@
+//! What the compiler promises for the public types, and what `Debug` keeps quiet
+//! about.
+
+mod common;
+
+use aescomb::{
+    Algorithm, Allowed, Backend, Comb, Error, Field, Info, Key, Keys, Kind, Layout, Lengths,
+    Message, MessageResult, Mode, Op, Packed, Status, Text, UnknownName, Verdict,
+};
+use std::fmt::Debug;
+
+/// Compiles only if `T` is these.
+const fn shared_between_threads<T: Send + Sync>() {}
+const fn thrown<T: std::error::Error + Send + Sync + Copy + 'static>() {}
+
+const _: () = {
+    shared_between_threads::<Key>();
+    shared_between_threads::<Keys<'_>>();
+    shared_between_threads::<Comb>();
+    shared_between_threads::<Message<'_>>();
+    shared_between_threads::<Text<'_>>();
+    shared_between_threads::<Packed<'_, u32>>();
+    shared_between_threads::<Layout<'_, i64>>();
+    shared_between_threads::<MessageResult>();
+    shared_between_threads::<Status>();
+    shared_between_threads::<Verdict>();
+    shared_between_threads::<Info>();
+    shared_between_threads::<(Mode, Backend, Op, Kind, Lengths, Algorithm, Field, Allowed)>();
+    thrown::<Error>();
+    thrown::<UnknownName>();
+};
+
+#[test]
+fn a_key_used_by_many_threads() {
+    let key = &common::table(Mode::Cbc)[0];
+    std::thread::scope(|scope| {
+        for variant in 0..4 {
+            scope.spawn(move || {
+                let heap = common::Heap::new(None);
+                let samples = vec![common::sample(Mode::Cbc, 0, variant, 64); 40];
+                let call = common::Call::new(Op::Encrypt, key, common::Form::InPlace);
+                common::check(&mut Comb::new(), &heap, &call, &samples);
+            });
+        }
+    });
+}
+
+/// A scheduler that wandered to another thread, with a batch made here.
+#[test]
+fn a_batch_run_by_another_thread() {
+    let key = &common::table(Mode::Ofb)[0];
+    let mut comb = Comb::new();
+    let mut data = [[1; 40], [2; 40]];
+    let [a, b] = &mut data;
+    let mut batch = [a, b].map(|data| Message::new(Text::in_place(data)).nonce(&[3; 16]));
+    std::thread::scope(|scope| {
+        scope.spawn(|| comb.encrypt(key, &mut batch).expect("a good batch"));
+    });
+    assert!(batch.iter().all(|m| m.status() == Status::Done));
+    for (data, plain) in data.iter().zip([1, 2]) {
+        let want = aescomb_ref::encrypt("ofb", &common::raw_key(0), &[3; 16], &[plain; 40]);
+        assert_eq!(Some(&data[..]), want.as_deref());
+    }
+}
+
+#[test]
+fn debug_shows_no_key_bytes() {
+    fn texts(value: &dyn Debug) -> [String; 2] {
+        [format!("{value:?}"), format!("{value:#?}")]
+    }
+    for mode in Mode::ALL {
+        for len in [16, 24, 32] {
+            // No byte that could be a length, a name or an index.
+            let raw: Vec<u8> = (0..len).map(|i| 0xa7 ^ (i as u8) << 3).collect();
+            let key = Key::new(*mode, &raw).expect("a good key");
+            let [plain, pretty] = texts(&key);
+            assert_eq!(plain, format!("Key(aes-{}-{mode})", len * 8));
+            assert_eq!(plain, pretty);
+            let table = [key.clone(), key.clone()];
+            let mut comb = Comb::new();
+            let mut data = [5; 32];
+            let nonce = common::nonce(*mode, 0);
+            let mut tag = [0; 16];
+            let tag = &mut tag[..mode.info().tag_bytes.1];
+            let mut copy = [0; 48];
+            let message = Message::new(Text::copy(&data, &mut copy))
+                .nonce(&nonce)
+                .tag(tag);
+            let op = common::ops(*mode)[0];
+            let _ = common::call(&mut comb, op, &table[..], &mut [message]).expect("a good batch");
+            data.fill(0);
+            let things: [&dyn Debug; 4] = [
+                &comb,
+                &Keys::Shared(&key),
+                &Keys::Table(&table),
+                &vec![key.clone()],
+            ];
+            for text in things.iter().flat_map(|thing| texts(*thing)) {
+                for byte in &raw {
+                    let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
+                    let forms = [
+                        format!("{byte}"),
+                        format!("{byte:x}"),
+                        format!("{byte:02X}"),
+                    ];
+                    for number in numbers {
+                        let shown = forms.iter().any(|form| form == number);
+                        assert!(!shown || ["128", "192", "256"].contains(&number), "{text}");
+                    }
+                }
+            }
+        }
+    }
+}
