@@ -1,0 +1,5 @@
+//! The benchmark: what is timed, the bound it is held against, and the report.
+
+pub(crate) mod bound;
+pub(crate) mod case;
+pub(crate) mod report;

@@ -1,0 +1,341 @@
+//! One mode on one workload: sequentially and combed.
+
+use super::bound::Rates;
+use super::report::{Row, Schedule};
+use crate::failure::Failure;
+use aescomb::{
+    Algorithm, Backend, Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op, Packed,
+    Text,
+};
+use aescomb_measure::{Measurement, Ring, Sampler, Workload};
+use std::cell::RefCell;
+
+/// Whose keys the messages have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum KeyForm {
+    /// One key for all messages
+    Shared,
+    /// A key for every message, expanded before
+    Distinct,
+    /// A key for every message, expanded inside the timing
+    Fresh,
+}
+
+impl KeyForm {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            KeyForm::Shared => "shared",
+            KeyForm::Distinct => "distinct",
+            KeyForm::Fresh => "fresh",
+        }
+    }
+}
+
+/// In which form the batch is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    /// A slice of messages that borrow their parts
+    Messages,
+    /// One buffer, and columns of offsets, lengths, nonces and tags
+    Packed,
+}
+
+impl Form {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Form::Messages => "messages",
+            Form::Packed => "packed",
+        }
+    }
+}
+
+/// What is the same for all modes.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) backend: Option<Backend>,
+    pub(crate) lanes: Option<usize>,
+    pub(crate) keys: KeyForm,
+    pub(crate) form: Form,
+    /// The direction of [`Op::Decrypt`], which is [`Op::Verify`] for a MAC.
+    pub(crate) decrypt: bool,
+    pub(crate) seed: u64,
+}
+
+impl Setup {
+    /// What is done to messages of this kind.
+    pub(crate) fn op(&self, kind: Kind) -> Op {
+        match (kind, self.decrypt) {
+            (Kind::Mac, false) => Op::Mac,
+            (Kind::Mac, true) => Op::Verify,
+            (_, false) => Op::Encrypt,
+            (_, true) => Op::Decrypt,
+        }
+    }
+
+    /// The competitors: the same library with one message at a time, and with
+    /// as many as were asked for. Several threads would be a third one.
+    pub(crate) fn combs(&self) -> Result<[(Schedule, Comb); 2], aescomb::Error> {
+        let comb = |lanes: Option<usize>| {
+            let mut comb = match self.backend {
+                Some(backend) => Comb::with_backend(backend)?,
+                None => Comb::new(),
+            };
+            if let Some(lanes) = lanes {
+                comb.set_lanes(lanes)?;
+            }
+            Ok(comb)
+        };
+        Ok([
+            (Schedule::Sequential, comb(Some(1))?),
+            (Schedule::Comb, comb(self.lanes)?),
+        ])
+    }
+
+    /// Times one mode on one workload, whose `mix` the rows will state. The two
+    /// competitors use the same buffers and are interleaved sample by sample.
+    pub(crate) fn measure(
+        &self,
+        sampler: &Sampler,
+        rates: &Rates,
+        algorithm: Algorithm,
+        mix: &str,
+        drawn: &Workload,
+    ) -> Result<[Row; 2], Failure> {
+        let Algorithm { mode, key_bits } = algorithm;
+        let info = mode.info();
+        let op = self.op(info.kind);
+        let mut workload = drawn.clone();
+        if info.lengths == Lengths::WholeBlocks {
+            workload.round_up(16);
+        }
+        let messages = workload.lengths.len();
+        let padded = info.lengths == Lengths::Padded;
+        // In place, decryption would destroy its own padding, and a packed
+        // batch has no room for any.
+        let in_place = !(padded && (self.decrypt || self.form == Form::Packed));
+
+        let mut random = fastrand::Rng::with_seed(self.seed ^ 0x9e37_79b9_7f4a_7c15);
+        let mut bytes = |len: usize| {
+            let mut bytes = vec![0; len];
+            random.fill(&mut bytes);
+            bytes
+        };
+        let count = if self.keys == KeyForm::Shared {
+            1
+        } else {
+            messages
+        };
+        let raw: Vec<Vec<u8>> = (0..count).map(|_| bytes(key_bits / 8)).collect();
+        let nonces = bytes(messages * info.nonce_bytes);
+        let nonce = |i: usize| &nonces[i * info.nonce_bytes..][..info.nonce_bytes];
+        // Every key is set by the expansion that the call is timed with.
+        let expand = |table: &mut Vec<Key>| match self.backend {
+            Some(backend) => Key::expand_many_with(backend, mode, &raw, table),
+            None => Key::expand_many(mode, &raw, table),
+        };
+        let mut table = Vec::new();
+        expand(&mut table)?;
+        let mut combs = self.combs()?;
+
+        // Where the messages are, and where the results go if not there.
+        let room = if padded && in_place { 16 } else { 0 };
+        let mut source = workload.ring_with_room(room, self.seed)?;
+        let encrypted: Vec<usize> = workload
+            .lengths
+            .iter()
+            .map(|len| info.encrypted_len(*len))
+            .collect();
+        let mut target = match in_place {
+            true => None,
+            false => Some(Ring::new(&encrypted, self.seed.wrapping_add(1))?),
+        };
+        if op == Op::Decrypt && padded {
+            let mut ciphertext = Ring::new(&encrypted, self.seed.wrapping_add(2))?;
+            let mut batch: Vec<Message> = source
+                .split()
+                .into_iter()
+                .zip(ciphertext.split_mut())
+                .enumerate()
+                .map(|(i, (from, to))| {
+                    let key = i.min(count - 1) as u32;
+                    Message::new(Text::copy(from, to)).nonce(nonce(i)).key(key)
+                })
+                .collect();
+            combs[1].1.encrypt(&table, &mut batch)?;
+            drop(batch);
+            source = ciphertext;
+        }
+
+        let columns = |ring: &Ring| -> (Vec<usize>, Vec<usize>) {
+            ring.slots()
+                .iter()
+                .map(|slot| (slot.offset, slot.len))
+                .unzip()
+        };
+        let (starts, lengths) = columns(&source);
+        let (target_starts, target_lengths) = target.as_ref().map(columns).unwrap_or_default();
+        let places: Vec<u32> = (0..messages as u32).collect();
+        let tag_bytes = info.tag_bytes.1;
+        let mut tags = vec![0; messages * tag_bytes];
+        let mut results = vec![MessageResult::default(); messages];
+
+        // The batch is built once; only calls with it are timed.
+        let mut batch = match self.form {
+            Form::Messages => {
+                let texts: Vec<Text> = match &mut target {
+                    _ if info.kind == Kind::Mac => {
+                        source.split().into_iter().map(Text::read_only).collect()
+                    }
+                    None => source
+                        .split_room_mut()
+                        .into_iter()
+                        .zip(&lengths)
+                        .map(|(buffer, len)| Text::in_place_with_room(buffer, *len))
+                        .collect(),
+                    Some(target) => source
+                        .split()
+                        .into_iter()
+                        .zip(target.split_mut())
+                        .map(|(from, to)| Text::copy(from, to))
+                        .collect(),
+                };
+                let mut tags = tags.chunks_exact_mut(tag_bytes.max(1));
+                let message = |(i, text)| {
+                    let tag = tags.next().unwrap_or_default();
+                    Message::new(text).nonce(nonce(i)).tag(tag).key(i as u32)
+                };
+                Batch::Messages(texts.into_iter().enumerate().map(message).collect())
+            }
+            Form::Packed => {
+                let text = match &mut target {
+                    _ if info.kind == Kind::Mac => Text::read_only(source.bytes()),
+                    None => Text::in_place(source.bytes_mut()),
+                    Some(target) => Text::copy(source.bytes(), target.bytes_mut()),
+                };
+                let layout = Layout::Slots {
+                    starts: &starts,
+                    lengths: &lengths,
+                };
+                let mut packed = Packed::new(text, layout)
+                    .nonces(&nonces, info.nonce_bytes, info.nonce_bytes)
+                    .tags(&mut tags, tag_bytes, tag_bytes)
+                    .results(&mut results);
+                if self.keys != KeyForm::Shared {
+                    packed = packed.keys(&places);
+                }
+                if !in_place {
+                    packed = packed.output(Layout::Slots {
+                        starts: &target_starts,
+                        lengths: &target_lengths,
+                    });
+                }
+                Batch::Packed(packed)
+            }
+        };
+        if op == Op::Verify {
+            batch.run(&mut combs[1].1, Op::Mac, self.keys_of(&table))?;
+        }
+
+        let shared = RefCell::new((batch, table));
+        let call = |comb: &mut Comb| -> Result<usize, aescomb::Error> {
+            let (batch, table) = &mut *shared.borrow_mut();
+            if self.keys == KeyForm::Fresh {
+                expand(table)?;
+            }
+            batch.run(comb, op, self.keys_of(table))
+        };
+        // One call each before anything is timed, to see that all is well.
+        for (_, comb) in &mut combs {
+            let failed = call(comb)?;
+            if failed > 0 {
+                return Err(Failure::Negative(format!(
+                    "{algorithm}: {failed} of {messages} messages failed to {}",
+                    op.name()
+                )));
+            }
+        }
+        let [(_, sequential), (_, comb)] = &mut combs;
+        let measured = sampler.run(&mut [
+            &mut || {
+                let _ = call(sequential);
+            },
+            &mut || {
+                let _ = call(comb);
+            },
+        ]);
+
+        let total = workload.total_bytes();
+        let row = |i: usize| {
+            let (schedule, comb) = &combs[i];
+            let measurement: &Measurement = &measured[i];
+            let backend = comb.backend(mode, op);
+            let bound = rates.cycles(info, op, key_bits, backend, &workload);
+            let per_byte = |cycles: f64| finite(cycles / total as f64);
+            Row {
+                mode: algorithm.to_string(),
+                op: op.name(),
+                mix: mix.to_owned(),
+                messages,
+                bytes: total,
+                schedule: *schedule,
+                lanes: comb.lanes(mode, op),
+                backend: backend.name(),
+                keys: self.keys.name(),
+                cpb: per_byte(measurement.median),
+                cpb_min: per_byte(measurement.min),
+                cpb_lower_quartile: per_byte(measurement.lower_quartile),
+                cpb_upper_quartile: per_byte(measurement.upper_quartile),
+                bound_cpb: bound.and_then(per_byte),
+                efficiency: bound.and_then(|bound| finite(bound / measurement.median)),
+                cycles_per_message: measurement.per(messages as f64),
+                samples: measurement.kept,
+                discarded: measurement.discarded,
+                rounded_up: info.lengths == Lengths::WholeBlocks,
+                in_place: in_place && info.kind != Kind::Mac,
+                warning: measurement.noise().warning(),
+            }
+        };
+        Ok([row(0), row(1)])
+    }
+
+    fn keys_of<'k>(&self, table: &'k [Key]) -> Keys<'k> {
+        match (self.keys, table) {
+            (KeyForm::Shared, [key]) => Keys::Shared(key),
+            _ => Keys::Table(table),
+        }
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// A batch in either form.
+enum Batch<'a> {
+    Messages(Vec<Message<'a>>),
+    Packed(Packed<'a, usize>),
+}
+
+impl Batch<'_> {
+    /// A call; how many messages failed.
+    fn run(&mut self, comb: &mut Comb, op: Op, keys: Keys<'_>) -> Result<usize, aescomb::Error> {
+        match self {
+            Batch::Messages(batch) => run(comb, op, keys, batch),
+            Batch::Packed(batch) => run(comb, op, keys, batch),
+        }
+    }
+}
+
+fn run<B: aescomb::Batch>(
+    comb: &mut Comb,
+    op: Op,
+    keys: Keys<'_>,
+    batch: &mut B,
+) -> Result<usize, aescomb::Error> {
+    Ok(match op {
+        Op::Encrypt => comb.encrypt(keys, batch).map(|()| 0)?,
+        Op::Mac => comb.mac(keys, batch).map(|()| 0)?,
+        Op::Decrypt => comb.decrypt(keys, batch)?.failed,
+        Op::Verify => comb.verify(keys, batch)?.failed,
+    })
+}

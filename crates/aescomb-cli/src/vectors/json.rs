@@ -1,0 +1,164 @@
+//! The JSON form: `{"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests":
+//! [{"id", "key", "nonce", "ad", "msg", "ct", "tag"}]}`, bytes in hexadecimal.
+
+use super::{Unusable, Vector};
+use aescomb::{Algorithm, Mode};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Document {
+    key_bits: usize,
+    nonce_bytes: usize,
+    tag_bytes: usize,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Test {
+    id: Value,
+    key: Hex,
+    #[serde(default)]
+    nonce: Hex,
+    #[serde(default)]
+    ad: Hex,
+    msg: Hex,
+    #[serde(default)]
+    ct: Hex,
+    #[serde(default)]
+    tag: Hex,
+}
+
+#[derive(Default)]
+struct Hex(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hex, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        hex::decode(&text)
+            .map(Hex)
+            .map_err(|error| serde::de::Error::custom(format!("\"{text}\": {error}")))
+    }
+}
+
+pub(super) fn parse(text: &str) -> Result<(Mode, Vec<Vector>), Unusable> {
+    let damaged = |error: serde_json::Error| Unusable::Damaged(error.to_string());
+    // The mode first: what is in the tests of others is not known.
+    let document: Value = serde_json::from_str(text).map_err(damaged)?;
+    let name = document
+        .get("mode")
+        .and_then(Value::as_str)
+        .ok_or_else(|| Unusable::Format("JSON without a \"mode\"".into()))?;
+    let (mode, bits) = match name.parse::<Algorithm>() {
+        Ok(algorithm) => (algorithm.mode, Some(algorithm.key_bits)),
+        Err(_) => match name.parse::<Mode>() {
+            Ok(mode) => (mode, None),
+            Err(_) => return Err(Unusable::Mode(name.to_owned())),
+        },
+    };
+    // Again from the text: its errors have lines and columns.
+    let document: Document = serde_json::from_str(text).map_err(damaged)?;
+    if bits.is_some_and(|bits| bits != document.key_bits) {
+        return Err(Unusable::Damaged(format!(
+            "mode {name} with \"key_bits\" {}",
+            document.key_bits
+        )));
+    }
+    let vector = |test: Test| {
+        let id = match test.id {
+            Value::String(id) => id,
+            id => id.to_string(),
+        };
+        for (what, given, stated) in [
+            ("key", test.key.0.len(), document.key_bits / 8),
+            ("nonce", test.nonce.0.len(), document.nonce_bytes),
+            ("tag", test.tag.0.len(), document.tag_bytes),
+        ] {
+            if given != stated {
+                return Err(Unusable::Damaged(format!(
+                    "test {id}: {what} of {given} bytes; the file states {stated}"
+                )));
+            }
+        }
+        if !test.ad.0.is_empty() {
+            return Err(Unusable::Damaged(format!(
+                "test {id}: associated data; {mode} takes none"
+            )));
+        }
+        Ok(Vector {
+            id,
+            key: test.key.0,
+            nonce: test.nonce.0,
+            msg: test.msg.0,
+            ct: test.ct.0,
+            tag: test.tag.0,
+        })
+    };
+    let vectors = document
+        .tests
+        .into_iter()
+        .map(vector)
+        .collect::<Result<_, _>>()?;
+    Ok((mode, vectors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"mode": "aes-128-ctr", "source": "?", "key_bits": 128, "nonce_bytes": 16, "tag_bytes": 0, "tests": [
+        {"id": 7, "key": "00000000000000000000000000000000", "nonce": "0F000000000000000000000000000000", "ad": "", "msg": "0102", "ct": "0304", "tag": ""}]}"#;
+
+    #[test]
+    fn reads_what_it_should() {
+        let (mode, vectors) = parse(GOOD).unwrap();
+        assert_eq!(mode, Mode::Ctr);
+        assert_eq!(vectors[0].id, "7");
+        assert_eq!(vectors[0].nonce[0], 15);
+        assert_eq!(
+            (&vectors[0].msg[..], &vectors[0].ct[..]),
+            (&[1, 2][..], &[3, 4][..])
+        );
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        for (from, to, says) in [
+            (
+                "aes-128-ctr",
+                "aes-128-cloc",
+                "mode not supported: aes-128-cloc",
+            ),
+            (
+                "aes-128-ctr",
+                "aes-256-ctr",
+                "damaged: mode aes-256-ctr with \"key_bits\" 128",
+            ),
+            (
+                "\"mode\"",
+                "\"mood\"",
+                "unknown format: JSON without a \"mode\"",
+            ),
+            (
+                "\"0102\"",
+                "\"010\"",
+                "damaged: \"010\": Odd number of digits at line 2",
+            ),
+            ("\"0102\"", "\"01g2\"", "Invalid character 'g'"),
+            ("\"ad\": \"\"", "\"ad\": \"00\"", "test 7: associated data"),
+            (
+                "\"tag\": \"\"",
+                "\"tag\": \"00\"",
+                "test 7: tag of 1 bytes; the file states 0",
+            ),
+            ("\"tag\": \"\"", "\"day\": \"\"", "unknown field `day`"),
+            ("}]}", "}", "damaged: EOF"),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD);
+            let error = parse(&text).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

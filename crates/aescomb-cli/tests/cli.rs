@@ -1,0 +1,562 @@
+//! Runs the binary as users do.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What a run of the binary left.
+struct Ran {
+    code: i32,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Ran {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aescomb"));
+    command.args(args);
+    command
+}
+
+fn feed(mut command: Command, stdin: &[u8]) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_vec();
+    let writer = std::thread::spawn(move || {
+        // A run that ends in misuse does not read it.
+        let _ = pipe.write_all(&stdin);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn run(args: &[&str]) -> Ran {
+    feed(command(args), &[])
+}
+
+/// Arguments in one line.
+fn line(line: &str) -> Ran {
+    run(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+fn vectors(file: &str) -> String {
+    format!("{}/../../vectors/nist/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn temporary(name: &str, contents: impl AsRef<[u8]>) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, contents).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
+const NONCE: &str = "000102030405060708090a0b0c0d0e0f";
+
+mod plan {
+    use super::*;
+
+    #[test]
+    fn figure_1() {
+        let ran = line("plan --lengths 94,5,5,5,85,94,94 -P 7");
+        assert_eq!(ran.code, 0);
+        assert!(
+            ran.text()
+                .contains("group 1 of 1: windows (7, 5) (4, 80) (3, 9)\n")
+        );
+        let full = ran
+            .text()
+            .lines()
+            .find(|line| line.contains("1-5 "))
+            .unwrap();
+        assert_eq!(full.matches('#').count(), 7);
+        assert!(full.ends_with("(7, 5)"));
+        // The braces of the drawing, one for each window.
+        for window in ["(7, 5)", "(4, 80)", "(3, 9)"] {
+            assert_eq!(ran.text().matches(window).count(), 2, "{window}");
+        }
+    }
+
+    #[test]
+    fn lengths_in_bytes() {
+        let ran = line("plan --bytes --lengths 17,0,16 --parallel 2");
+        assert!(ran.text().contains("group 1 of 2: windows (2, 1) (1, 1)\n"));
+        assert!(ran.text().contains("group 2 of 2: windows none\n"));
+    }
+
+    #[test]
+    fn stays_readable() {
+        let lengths: Vec<String> = (0..2000_u64).map(|i| (i * i * i + 1).to_string()).collect();
+        let ran = run(&["plan", "-P", "32", "--lengths", &lengths.join(",")]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.text().contains("group 63 of 63: windows "));
+        assert!(ran.text().lines().count() < 1000);
+    }
+}
+
+mod kat {
+    use super::*;
+
+    fn last(ran: &Ran) -> &str {
+        ran.text().lines().last().unwrap()
+    }
+
+    #[test]
+    fn published_vectors_pass() {
+        let files = [
+            "ECB/ECBMMT128.rsp",
+            "CBC/CBCMMT192.rsp",
+            "CBC/CBCMMT256.rsp",
+            "CFB128/CFB128MMT256.rsp",
+            "OFB/OFBMMT128.rsp",
+            "CTR/aes-128-ctr.txt",
+            "CMAC/nist-800-38b-aes192.txt",
+        ]
+        .map(vectors);
+        let mut args = vec!["kat", "--backend", "portable"];
+        args.extend(files.iter().map(String::as_str));
+        let ran = run(&args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        // Two directions, alone and in the file's batch; CBC in a common batch too.
+        let expected = 4 * (4 * 20 + 20 + 3 + 4) + 2 * 40;
+        assert_eq!(last(&ran), format!("{expected} passed, 0 failed"));
+        assert!(
+            ran.text()
+                .contains("all cbc files: cbc, 40 vectors: 80 passed, 0 failed\n")
+        );
+
+        let all = run(&["kat", &files[0]]);
+        assert_eq!(all.code, 0, "{}", all.stderr);
+        assert!(last(&all).ends_with(" passed, 0 failed"));
+    }
+
+    #[test]
+    fn a_changed_byte_fails() {
+        for (file, field) in [
+            ("CFB128/CFB128MMT128.rsp", "CIPHERTEXT = "),
+            ("CMAC/nist-800-38b-aes128.txt", "OUTPUT = "),
+        ] {
+            let text = std::fs::read_to_string(vectors(file)).unwrap();
+            let at = text.find(field).unwrap() + field.len();
+            let digit = if &text[at..at + 1] == "0" { "1" } else { "0" };
+            let wrong = format!("{}{digit}{}", &text[..at], &text[at + 1..]);
+            let path = temporary(&format!("changed/{file}"), wrong);
+            let ran = run(&["kat", &path, "--backend", "portable", "--seed", "77"]);
+            assert_eq!(ran.code, 1);
+            assert!(last(&ran).ends_with(" passed, 4 failed"), "{}", ran.text());
+            assert!(ran.stderr.contains(&path) && ran.stderr.contains("shuffle seed 77"));
+            assert!(ran.stderr.contains("backend portable"));
+        }
+    }
+
+    #[test]
+    fn json() {
+        let good = r#"{"mode": "aes-128-cmac", "key_bits": 128, "nonce_bytes": 0, "tag_bytes": 16, "tests": [
+            {"id": 1, "key": "2b7e151628aed2a6abf7158809cf4f3c", "nonce": "", "ad": "", "msg": "", "ct": "",
+             "tag": "bb1d6929e95937287fa37d129b756746"}]}"#;
+        let path = temporary("good.json", good);
+        assert_eq!(run(&["kat", &path]).code, 0);
+        let path = temporary("wrong.json", good.replace("bb1d", "bb1e"));
+        let ran = run(&["kat", &path, "--backend", "portable"]);
+        assert_eq!((ran.code, last(&ran)), (1, "0 passed, 4 failed"));
+    }
+
+    #[test]
+    fn files_that_cannot_be_used() {
+        let good = vectors("CBC/CBCMMT128.rsp");
+        let text = std::fs::read_to_string(&good).unwrap();
+        let json = r#"{"mode": "aes-128-cloc", "key_bits": 128, "tests": []}"#;
+        for (name, contents, says) in [
+            (
+                "cut/CBC.rsp",
+                text[..text.len() - 3].to_owned(),
+                "damaged: ",
+            ),
+            (
+                "odd/CBC.rsp",
+                text.replacen("IV = ", "IV = 0", 1),
+                "damaged: line ",
+            ),
+            ("lacks/CBC.rsp", text.replacen("IV = ", "# ", 1), "no IV"),
+            (
+                "word/CBC.rsp",
+                text.replacen("IV = ", "IW = ", 1),
+                "unknown field IW",
+            ),
+            ("empty.rsp", String::new(), "unknown format: "),
+            (
+                "xts.rsp",
+                text.replace("for CBC", "for XTS"),
+                "mode not supported: xts",
+            ),
+            (
+                "cloc.json",
+                json.to_owned(),
+                "mode not supported: aes-128-cloc",
+            ),
+            ("cut.json", json[..40].to_owned(), "damaged: "),
+        ] {
+            let path = temporary(&format!("unusable/{name}"), contents);
+            let ran = run(&["kat", &path, &good, "--backend", "portable"]);
+            assert_eq!(ran.code, 2, "{name}");
+            assert!(ran.stderr.contains(&path), "{}", ran.stderr);
+            assert!(ran.stderr.contains(says), "{}", ran.stderr);
+            // The others are run all the same.
+            assert_eq!(last(&ran), "80 passed, 0 failed");
+        }
+        let ran = run(&["kat", "/no/such/file"]);
+        assert_eq!((ran.code, last(&ran)), (2, "0 passed, 0 failed"));
+        assert!(ran.stderr.contains("/no/such/file: cannot be read"));
+    }
+}
+
+mod crypt {
+    use super::*;
+
+    /// SP 800-38A, F.2.1, first block.
+    const BLOCK: &str = "6bc1bee22e409f96e93d7e117393172a";
+
+    fn message(args: &str, stdin: &[u8]) -> Ran {
+        feed(command(&args.split_whitespace().collect::<Vec<_>>()), stdin)
+    }
+
+    #[test]
+    fn known_answers() {
+        let block = hex::decode(BLOCK).unwrap();
+        let ran = message(
+            &format!("encrypt --mode cbc --key {KEY} --nonce {NONCE}"),
+            &block,
+        );
+        assert_eq!(hex::encode(&ran.stdout), "7649abac8119b246cee98e9b12e9197d");
+        // SP 800-38B, D.1, example 2.
+        let tag = "070a16b46b4d4144f79bdd9dd04a287c";
+        let ran = message(&format!("mac --mode aes-128-cmac --key {KEY}"), &block);
+        assert_eq!(ran.text(), format!("{tag}\n"));
+        let ran = message(
+            &format!("mac --mode cmac --key {KEY} --raw --tag-bytes 5"),
+            &block,
+        );
+        assert_eq!(hex::encode(&ran.stdout), tag[..10]);
+        for (verify, code) in [
+            (tag, 0),
+            (&tag[..8], 0),
+            ("00000000", 1),
+            ("070a", 2),
+            ("x", 2),
+        ] {
+            let ran = message(
+                &format!("mac --mode cmac --key {KEY} --verify {verify}"),
+                &block,
+            );
+            assert_eq!(
+                (ran.code, ran.text()),
+                (code, ""),
+                "{verify}: {}",
+                ran.stderr
+            );
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        let data: Vec<u8> = (0..100_000_u32).map(|i| (i * 31 / 8) as u8).collect();
+        for (mode, nonce) in [
+            ("ecb-pkcs7", ""),
+            ("cbc-pkcs7", NONCE),
+            ("cfb128", NONCE),
+            ("ofb", NONCE),
+            ("ctr", NONCE),
+            ("ctr32", NONCE),
+        ] {
+            for key in [KEY.to_owned(), KEY[..16].repeat(3), KEY.repeat(2)] {
+                for len in [0, 1, 16, 99_999] {
+                    let args = format!("--mode {mode} --key {key} --nonce={nonce}");
+                    let there = message(&format!("encrypt {args}"), &data[..len]);
+                    assert_eq!(there.code, 0, "{}", there.stderr);
+                    let back = message(&format!("decrypt {args}"), &there.stdout);
+                    assert!(back.code == 0 && back.stdout == data[..len], "{mode} {len}");
+                    assert!(len == 0 || there.stdout != data[..len]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_from_elsewhere() {
+        let args = ["mac", "--mode", "cmac"];
+        let expected = message(&format!("mac --mode cmac --key {KEY}"), b"x").stdout;
+        let path = temporary("key", format!("  {}\n", KEY.to_uppercase()));
+        let mut from_file = command(&args);
+        from_file.args(["--key-file", &path]);
+        assert_eq!(feed(from_file, b"x").stdout, expected);
+        let mut from_environment = command(&args);
+        from_environment
+            .args(["--key-env", "AESCOMB_KEY"])
+            .env("AESCOMB_KEY", KEY);
+        assert_eq!(feed(from_environment, b"x").stdout, expected);
+    }
+
+    #[test]
+    fn misuse() {
+        for (args, says) in [
+            (format!("encrypt --mode cbc --nonce {NONCE}"), "--key-file"),
+            (
+                format!("encrypt --mode cbc --key {KEY} --key-env X --nonce {NONCE}"),
+                "cannot be used",
+            ),
+            (
+                format!("encrypt --mode cbc --key {KEY}00 --nonce {NONCE}"),
+                "key of 17 bytes",
+            ),
+            (
+                format!("encrypt --mode aes-256-cbc --key {KEY} --nonce {NONCE}"),
+                "key of 128 bits",
+            ),
+            (
+                format!("encrypt --mode cbc --key {KEY}"),
+                "needs a --nonce of 16 bytes",
+            ),
+            (
+                format!("encrypt --mode ecb --key {KEY} --nonce {NONCE}"),
+                "takes no nonce",
+            ),
+            (
+                format!("encrypt --mode ctr --key {KEY} --nonce 0x"),
+                "--nonce is not hexadecimal",
+            ),
+            (
+                format!("encrypt --mode cbc --key {KEY} --nonce {NONCE}"),
+                "text of 5 bytes",
+            ),
+            (format!("encrypt --mode cmac --key {KEY}"), "aescomb mac"),
+            (
+                format!("encrypt --mode nil --key {KEY}"),
+                "unknown mode; known: ecb,",
+            ),
+            (
+                format!("mac --mode ctr --key {KEY}"),
+                "does not authenticate",
+            ),
+            (
+                format!("mac --mode cmac --key {KEY} --tag-bytes 17"),
+                "tags of 4 to 16 bytes",
+            ),
+            (
+                "mac --mode cmac --key-env AESCOMB_UNSET".into(),
+                "AESCOMB_UNSET is not set",
+            ),
+            (
+                "mac --mode cmac --key-file /no/such/file".into(),
+                "/no/such/file",
+            ),
+        ] {
+            let ran = message(&args, b"short");
+            assert_eq!((ran.code, &ran.stdout[..]), (2, &[][..]), "{args}");
+            assert!(ran.stderr.contains(says), "{args}: {}", ran.stderr);
+        }
+        // No error shows a key.
+        let ran = message(&format!("mac --mode cmac --key {}x", &KEY[1..]), b"");
+        assert_eq!(ran.code, 2);
+        assert!(!ran.stderr.contains(&KEY[1..]), "{}", ran.stderr);
+    }
+
+    #[test]
+    fn wrong_padding() {
+        let args = format!("decrypt --mode cbc-pkcs7 --key {KEY} --nonce {NONCE}");
+        let ran = message(&args, &[0; 32]);
+        assert_eq!((ran.code, &ran.stdout[..]), (1, &[][..]));
+        assert!(ran.stderr.contains("padding"));
+    }
+}
+
+mod bench {
+    use super::*;
+    use serde_json::Value;
+
+    const TINY: &str = "bench --messages 8 --samples 3 --seed 5";
+
+    fn json(args: &str) -> Value {
+        let ran = line(&format!("{TINY} --json {args}"));
+        assert_eq!(ran.code, 0, "{args}: {}", ran.stderr);
+        serde_json::from_str(ran.text()).unwrap()
+    }
+
+    #[test]
+    fn fields_of_the_document() {
+        let document = json("--mode cbc");
+        for field in ["cpu", "features", "backends", "core_mhz", "cycles_per_tick"] {
+            assert!(!document["machine"][field].is_null(), "{field}");
+        }
+        let rows = document["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 2);
+        for (row, schedule) in rows.iter().zip(["sequential", "comb"]) {
+            assert_eq!(row["mode"], "aes-128-cbc");
+            assert_eq!(row["op"], "encrypt");
+            assert_eq!(row["mix"], "internet");
+            assert_eq!(row["messages"], 8);
+            assert_eq!(row["bytes"].as_u64().unwrap() % 16, 0);
+            assert_eq!(row["schedule"], schedule);
+            assert_eq!(row["lanes"] == 1, schedule == "sequential");
+            assert!(row["backend"].is_string());
+            assert_eq!(row["keys"], "shared");
+            let (median, least) = (
+                row["cpb"].as_f64().unwrap(),
+                row["cpb_min"].as_f64().unwrap(),
+            );
+            assert!(median >= least && least > 0.0);
+            assert_eq!(row["bound_cpb"].is_f64(), row["efficiency"].is_f64());
+            assert!(row["samples"].as_u64().unwrap() <= 3);
+        }
+    }
+
+    #[test]
+    fn options_are_heeded() {
+        let document = json(
+            "--mode cbc,aes-256-cmac --key-bits 192 --keys fresh --op decrypt --parallel 2 --backend portable --mix fixed:100",
+        );
+        let rows = document["rows"].as_array().unwrap();
+        let of = |i: usize, field: &str| rows[i][field].clone();
+        assert_eq!(rows.len(), 4);
+        assert_eq!(of(1, "mode"), "aes-192-cbc");
+        assert_eq!(of(3, "mode"), "aes-256-cmac");
+        assert_eq!(
+            (of(1, "op"), of(3, "op")),
+            ("decrypt".into(), "verify".into())
+        );
+        // Whole blocks only, or not.
+        assert_eq!((of(1, "bytes"), of(3, "bytes")), (896.into(), 800.into()));
+        for i in [1, 3] {
+            assert_eq!(of(i, "keys"), "fresh");
+            assert_eq!(of(i, "lanes"), 2);
+            assert_eq!(of(i, "backend"), "portable");
+            assert_eq!(of(i, "bound_cpb"), Value::Null);
+            assert_eq!(of(i, "efficiency"), Value::Null);
+        }
+    }
+
+    /// Both forms, all kinds of keys and both directions of every mode.
+    #[test]
+    fn every_way() {
+        for form in ["messages", "packed"] {
+            for keys in ["shared", "distinct", "fresh"] {
+                for op in ["encrypt", "decrypt"] {
+                    let args = format!("--form {form} --keys {keys} --op {op} --samples 1 -n 3");
+                    let ran = line(&format!("bench {args} --mix fixed:33 --csv"));
+                    assert_eq!(ran.code, 0, "{args}: {}", ran.stderr);
+                    assert_eq!(ran.text().lines().count(), 1 + 2 * aescomb::Mode::ALL.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_over_lengths() {
+        let document = json("--mode ctr --lines");
+        assert_eq!(document["rows"].as_array().unwrap().len(), 2 * 9);
+        let lines = document["lines"].as_array().unwrap();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1]["cycles_per_byte"].is_f64() && lines[1]["cycles_per_message"].is_f64());
+        assert_eq!(lines[1]["points"].as_array().unwrap().len(), 8);
+    }
+
+    #[test]
+    fn tables_say_what_was_done() {
+        let ran = line(&format!("{TINY} --mode cbc,ctr"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.text().contains("seed 5"));
+        assert!(ran.text().contains("aes-128-cbc*") && ran.text().contains("rounded up"));
+        assert!(ran.text().contains("aes-128-ctr "));
+    }
+
+    #[test]
+    fn lengths_from_a_file() {
+        let path = temporary("lengths", "10\n20\n30\n");
+        let ran = line(&format!(
+            "bench --mode ctr --samples 1 --json --mix lengths:{path}"
+        ));
+        let document: Value = serde_json::from_str(ran.text()).unwrap();
+        assert_eq!(document["rows"][0]["messages"], 3);
+        assert_eq!(document["rows"][0]["bytes"], 60);
+    }
+
+    #[test]
+    fn misuse() {
+        for (args, says) in [
+            ("--mode cbcd", "unknown mode"),
+            ("--mix other", "internet"),
+            ("--mix pcap:/no/such/file", "/no/such/file"),
+            ("--parallel 999", "999 messages in flight; allowed: 1 to"),
+            ("--parallel 0", "--parallel"),
+            ("--messages 0", "--messages"),
+            ("--backend avx9", "unknown backend"),
+            ("--key-bits 129", "128, 192, 256"),
+            ("--json --csv", "cannot be used"),
+        ] {
+            let ran = line(&format!("bench {args}"));
+            assert_eq!((ran.code, ran.text()), (2, ""), "{args}");
+            assert!(ran.stderr.contains(says), "{args}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn modes_are_all_there() {
+    let ran = line("modes");
+    assert_eq!(ran.code, 0);
+    for mode in aescomb::Mode::ALL {
+        let row = |line: &&str| line.starts_with(&format!("{} ", mode.name()));
+        assert_eq!(ran.text().lines().filter(row).count(), 1, "{mode}");
+    }
+}
+
+#[test]
+fn cpu_tells_backends() {
+    let ran = line("cpu");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for backend in aescomb::Backend::ALL {
+        let row = |line: &&str| line.starts_with(backend.name());
+        let row = ran.text().lines().find(row).unwrap();
+        let here = row.split_whitespace().nth(1) == Some("yes");
+        assert_eq!(here, backend.is_available());
+    }
+    assert!(ran.text().contains("cycles per tick"));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut child = command(&["plan", "--draw", "100000", "--lengths"])
+        .arg(vec!["9"; 20_000].join(","))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn misuse_is_2() {
+    for args in ["nothing", "plan", "kat", "plan --lengths x", "--nothing"] {
+        assert_eq!(line(args).code, 2, "{args}");
+    }
+    for args in ["--help", "-h", "--version", "bench --help", "help kat"] {
+        assert_eq!(line(args).code, 0, "{args}");
+    }
+}
