@@ -1,1 +1,143 @@
-fn main(){}
+//! Development tasks that cargo does not have: `cargo xtask TASK`.
+
+mod asm;
+mod check;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+const USAGE: &str = "\
+usage: cargo xtask asm-check [--verbose] [--asm FILE]
+
+  asm-check   compiles the core crate to assembly and checks the kernels' loops:
+              no calls, no more spills than the budget, all kernels there
+  --verbose   prints a line for every loop
+  --asm FILE  checks this assembly instead of compiling";
+
+/// Failures that are printed; one cause makes hundreds.
+const SHOWN: usize = 60;
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() != Some("asm-check") {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    }
+    let mut verbose = false;
+    let mut asm = None;
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--verbose" => verbose = true,
+            "--asm" if asm.is_none() => match arguments.next() {
+                Some(file) => asm = Some(PathBuf::from(file)),
+                None => return misuse("--asm needs a file"),
+            },
+            other => return misuse(&format!("unknown argument: {other}")),
+        }
+    }
+    match asm_check(verbose, asm) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("asm-check: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn misuse(message: &str) -> ExitCode {
+    eprintln!("{message}\n{USAGE}");
+    ExitCode::from(2)
+}
+
+/// Whether all is well.
+fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
+    if !cfg!(target_arch = "x86_64") && asm.is_none() {
+        println!("asm-check: nothing done, it knows x86-64 kernels only");
+        return Ok(true);
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .ok_or("xtask lies in no workspace")?;
+    let expected = source::read(&root.join("crates/aescomb/src"))?;
+    let file = match asm {
+        Some(file) => file,
+        None => compile(root)?,
+    };
+    let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let report = check::check(&asm::parse(&text), &expected);
+    if verbose {
+        print!("{}", check::table(&report.rows));
+    }
+    for failure in report.failures.iter().take(SHOWN) {
+        println!("FAILED: {failure}");
+    }
+    if report.failures.len() > SHOWN {
+        println!("and {} more", report.failures.len() - SHOWN);
+    }
+    println!(
+        "asm-check: {} kernels, {} loops, {} failures",
+        report.kernels,
+        report.rows.len(),
+        report.failures.len()
+    );
+    Ok(report.failures.is_empty())
+}
+
+/// Compiles the core crate to assembly, in a folder of its own.
+fn compile(root: &Path) -> Result<PathBuf, String> {
+    let target = match env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root.join(folder),
+        None => root.join("target"),
+    }
+    .join("asm-check");
+    let deps = target.join("release/deps");
+    let cargo = |arguments: &[&str]| {
+        let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .current_dir(root)
+            .env("CARGO_TARGET_DIR", &target)
+            .args(arguments)
+            .status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(_) => Err(format!("cargo {} failed", arguments.join(" "))),
+            Err(e) => Err(format!("cannot run cargo: {e}")),
+        }
+    };
+    let build = || {
+        let asm = ["--", "--emit", "asm", "-C", "symbol-mangling-version=v0"];
+        let crate_only = ["rustc", "--quiet", "-p", "aescomb", "--release", "--lib"];
+        cargo(&[&crate_only[..], &asm].concat())?;
+        Ok::<_, String>(assembly_files(&deps))
+    };
+    let mut files = build()?;
+    if files.len() != 1 {
+        // Another compiler has left one, or somebody took it away, which cargo
+        // does not notice.
+        for old in files {
+            fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
+        }
+        cargo(&["clean", "--quiet", "-p", "aescomb", "--release"])?;
+        files = build()?;
+    }
+    match (files.pop(), files.is_empty()) {
+        (Some(file), true) => Ok(file),
+        _ => Err(format!("not one assembly file in {}", deps.display())),
+    }
+}
+
+fn assembly_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("aescomb-") && name.ends_with(".s")
+        })
+        .collect()
+}

@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# Runs all tests, after installing what is missing for them. See "Tests" in
+# HACKING.md for what each step covers.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+usage() {
+    cat <<'END'
+usage: ./test.sh [--no-emulation] [--quick]
+
+Runs all tests. Needs rustup (or cargo with everything below) and a C toolchain;
+what else is missing is installed: Rust components and targets with rustup, and
+the ARM C toolchain and QEMU with apt-get (as root or with sudo).
+
+  --no-emulation   leaves out CPUs that this machine is not: 64-bit ARM, and
+                   x86-64 without AES instructions, without AVX, without AVX-512
+  --quick          leaves out emulation, the assembly check and the no_std check
+END
+}
+
+emulation=yes
+quick=no
+for argument in "$@"; do
+    case $argument in
+    --no-emulation) emulation=no ;;
+    --quick) quick=yes emulation=no ;;
+    -h | --help) usage && exit ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+
+arm=aarch64-unknown-linux-gnu
+bare=x86_64-unknown-none
+times=()
+
+fail() {
+    printf '\ntest.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+# step NAME COMMAND...: runs it, remembers how long it took. Not with `||` after
+# the command, which would make functions run on after errors.
+step() {
+    local start=$SECONDS
+    current=$1
+    shift
+    printf '\n=== %s\n' "$current"
+    "$@"
+    times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$current")")
+    current=
+}
+
+# Native test log, and what the step is that runs.
+native=$(mktemp)
+current=
+at_exit() {
+    rm -f "$native"
+    if [ -n "$current" ]; then
+        printf '\n=== FAILED: %s, after %d s in all\n' "$current" $SECONDS
+    fi
+}
+trap at_exit EXIT
+
+cpu_features() {
+    local wanted='^(ssse3|sse4_1|aes|pclmulqdq|avx|avx2|vaes|vpclmulqdq|avx512f|avx512bw|avx512vl|gfni|asimd|pmull)$'
+    uname -srm
+    if [ -r /proc/cpuinfo ]; then
+        grep -m1 -E '^(model name|CPU part)' /proc/cpuinfo || true
+        echo "cores           : $(nproc)"
+        echo "features        : $(grep -m1 -E '^(flags|Features)' /proc/cpuinfo |
+            tr ' \t' '\n\n' | grep -E "$wanted" | tr '\n' ' ')"
+    fi
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# Installs with rustup what cargo lacks.
+rust_setup() {
+    have cc || fail "no C toolchain (cc), which Rust needs for linking"
+    have cargo || fail "no cargo; install Rust from https://rustup.rs"
+    cargo --version
+    if ! cargo fmt --version || ! cargo clippy --version; then
+        have rustup || fail "no rustfmt or clippy, and no rustup to install them"
+        rustup component add rustfmt clippy
+    fi
+    if [ $quick = no ]; then
+        rust_target "$bare"
+    fi
+    if [ $emulation = yes ]; then
+        rust_target "$arm"
+    fi
+    # Says so if Cargo.lock does not fit, instead of changing it.
+    cargo fetch --locked --target "$(rustc -vV | sed -n 's/^host: //p')"
+}
+
+rust_target() {
+    if [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; then
+        return
+    fi
+    have rustup || fail "no Rust target $1, and no rustup to install it"
+    rustup target add "$1" || fail "cannot install Rust target $1"
+}
+
+# Installs compilers and emulators of other CPUs.
+emulation_setup() {
+    [ "$(uname -sm)" = "Linux x86_64" ] ||
+        fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
+    if have qemu-aarch64 && have qemu-x86_64 && have aarch64-linux-gnu-gcc &&
+        [ -e /usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1 ]; then
+        return
+    fi
+    local packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
+    local as_root=()
+    have apt-get || fail "missing, and no apt-get to install them: ${packages[*]};" \
+        "install them, or leave emulated tests out with --no-emulation"
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || fail "missing, and neither root nor sudo to install them: ${packages[*]};" \
+            "install them, or leave emulated tests out with --no-emulation"
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}"
+}
+
+# logged FILE COMMAND...: keeps a copy of what the command prints.
+logged() {
+    local file=$1
+    shift
+    "$@" 2>&1 | tee "$file"
+}
+
+# The backends that a test run says its CPU lacks.
+lacking() {
+    sed -n 's/^SKIPPED: this CPU lacks backend \([a-z0-9]*\),.*/\1/p' "$1" | sort -u | xargs
+}
+
+# The core crate's test programs, as arguments for cargo.
+core_tests=()
+for file in crates/aescomb/tests/*.rs; do
+    core_tests+=(--test "$(basename "$file" .rs)")
+done
+
+# emulated LACKS ARGUMENTS...: tests on the CPU that cargo's runner emulates, which
+# must find the backends LACKS missing.
+emulated() {
+    local log lacks=$1
+    shift
+    log=$(mktemp)
+    logged "$log" cargo test "$@"
+    if [ "$(lacking "$log")" != "$lacks" ]; then
+        echo "this CPU lacks: $(lacking "$log"); expected: $lacks"
+        return 1
+    fi
+    rm "$log"
+}
+
+emulated_arm() {
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+        emulated "$1" -p aescomb --lib "${core_tests[@]}" --target "$arm"
+}
+
+# emulated_x86 CPU LACKS TESTS...: with the whole workspace and all features, for
+# which cargo finds everything compiled.
+emulated_x86() {
+    local lacks=$2
+    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="qemu-x86_64 -cpu $1" \
+        emulated "$lacks" --workspace --all-features "${@:3}"
+}
+
+# Not the command: its pages would have the library's name.
+docs() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude aescomb-cli --no-deps --all-features
+}
+
+step "CPU" cpu_features
+step "set-up: Rust" rust_setup
+if [ $emulation = yes ]; then
+    step "set-up: other CPUs" emulation_setup
+fi
+step "formatting" cargo fmt --all --check
+step "lints" cargo clippy --workspace --all-targets --all-features -- -D warnings
+step "tests" logged "$native" cargo test --workspace --all-features --no-fail-fast
+step "documentation" docs
+if [ $quick = no ]; then
+    step "no_std" cargo check -p aescomb --target "$bare"
+    step "assembly" cargo xtask asm-check
+fi
+if [ $emulation = yes ]; then
+    step "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
+    step "emulated: x86-64 without AES (portable)" \
+        emulated_x86 Nehalem "aesni vaes256 vaes512" "${core_tests[@]}"
+    step "emulated: x86-64 without AVX (aesni)" \
+        emulated_x86 Westmere "vaes256 vaes512" "${core_tests[@]}"
+    # One test, to see that vaes256 is found where AVX-512 is not: QEMU 7.2
+    # computes VAES wrongly in the upper half of registers.
+    step "emulated: x86-64 without AVX-512 (detection)" emulated_x86 max "vaes512" --test alloc
+fi
+
+printf '\n=== passed\n'
+printf '%s\n' "${times[@]}"
+printf '%5d s  in all\n' $SECONDS
+if [ -n "$(lacking "$native")" ]; then
+    echo "Not tested natively, as this CPU lacks them: $(lacking "$native")"
+fi
+if [ $emulation = no ]; then
+    echo "Not tested: other CPUs (emulation was left out)"
+fi

@@ -1,0 +1,457 @@
+//! What must hold of the kernels' assembly.
+//!
+//! A kernel is an instance of a function of `sweep.rs` for an instruction set and
+//! a direction of a mode; its body is the `run` of that instruction set's file.
+//! A *hot loop* is an innermost loop with AES instructions.
+//!
+//! 1. AES instructions stand in bodies of `run` and nowhere else: elsewhere they
+//!    are an intrinsic or a helper that was not inlined.
+//! 2. Every registered direction has its kernels on every instruction set.
+//! 3. A kernel has hot loops that hold the whole cipher at full width.
+//! 4. No hot loop calls anything.
+//! 5. No hot loop stores more vectors to the stack than the budget allows.
+//! 6. A kernel calls nothing that is generic over instruction sets or modes.
+
+use crate::asm::{Function, Instruction};
+use crate::source::{Expected, without_paths};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Whether the round keys stay in registers and stack slots, or are loaded for
+/// every lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Shared,
+    Each,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Shared => "one key",
+            Form::Each => "a key per lane",
+        })
+    }
+}
+
+/// Vector stores to the stack that a hot loop may have, by token, key form and
+/// direction; none where no line says so.
+///
+/// These are what rustc 1.95 makes of the kernels, not what would be ideal: lower
+/// a line when a kernel gets better, raise one only with a measurement that says
+/// it costs nothing. With 16 registers and 8 in flight whatever a mode keeps
+/// beside the row spills, in counter modes the counters; serial modes on 32
+/// registers have no excuse.
+const BUDGETS: &[(&str, Form, &str, usize)] = &[
+    ("Ni", Form::Shared, "cbc::Decrypt", 9),
+    ("Ni", Form::Each, "cbc::Decrypt", 12),
+    ("Ni", Form::Shared, "cfb::Decrypt", 7),
+    ("Ni", Form::Shared, "ctr::Crypt<32>", 2),
+    ("Ni", Form::Each, "ctr::Crypt<32>", 4),
+    ("Ni", Form::Shared, "ctr::Crypt<128>", 10),
+    ("Ni", Form::Each, "ctr::Crypt<128>", 11),
+    ("Vaes256", Form::Shared, "cbc::Decrypt", 12),
+    ("Vaes256", Form::Each, "cbc::Decrypt", 9),
+    ("Vaes256", Form::Shared, "cfb::Encrypt", 1),
+    ("Vaes256", Form::Each, "cfb::Encrypt", 1),
+    ("Vaes256", Form::Shared, "cfb::Decrypt", 8),
+    ("Vaes256", Form::Each, "cfb::Decrypt", 5),
+    ("Vaes256", Form::Shared, "ctr::Crypt<32>", 13),
+    ("Vaes256", Form::Each, "ctr::Crypt<32>", 17),
+    ("Vaes256", Form::Shared, "ctr::Crypt<128>", 18),
+    ("Vaes256", Form::Each, "ctr::Crypt<128>", 19),
+    ("Vaes256", Form::Shared, "ofb::Crypt", 3),
+    ("Vaes256", Form::Each, "ofb::Crypt", 3),
+];
+
+/// AES-128 has 10 rounds.
+const ROUNDS: usize = 10;
+/// A loop for all key sizes has 9 + 2 + 2 rounds and up to three last ones.
+const MOST_ROUNDS: usize = 16;
+
+/// A hot loop.
+#[derive(Debug)]
+pub struct Row {
+    kernel: String,
+    /// Place among the hot loops of the kernel.
+    place: usize,
+    /// First letter of the registers of its AES instructions.
+    register: char,
+    aes: usize,
+    calls: usize,
+    spills: usize,
+    form: Form,
+    budget: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Report {
+    pub kernels: usize,
+    pub rows: Vec<Row>,
+    pub failures: Vec<String>,
+}
+
+/// `cbc::Encrypt, kernel, Vaes512`
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kernel<'a> {
+    isa: &'a str,
+    /// The function in `sweep.rs`.
+    function: &'a str,
+    token: &'a str,
+    /// The direction's type, with paths.
+    direction: &'a str,
+}
+
+impl fmt::Display for Kernel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = without_modules(self.direction);
+        write!(f, "{} {} {direction}", self.function, self.token)
+    }
+}
+
+/// `aescomb::isa::ni::run::<aescomb::sweep::kernel<aescomb::isa::ni::Ni,
+/// aescomb::modes::cbc::Encrypt>::{closure#0}, ()>`, the order of the two
+/// parameters aside.
+fn kernel(name: &str) -> Option<Kernel<'_>> {
+    let rest = name.strip_prefix("aescomb::isa::")?;
+    let (isa, rest) = rest.split_once("::run::<")?;
+    let (_, rest) = rest.split_once("aescomb::sweep::")?;
+    let (inside, _) = rest.rsplit_once("::{closure")?;
+    let (function, parameters) = inside.strip_suffix('>')?.split_once('<')?;
+    let (token, direction) = parameters.split_once(", ")?;
+    Some(Kernel {
+        isa,
+        function: function.trim_end_matches(':'),
+        token: token.rsplit("::").next()?,
+        direction,
+    })
+}
+
+impl Instruction {
+    fn is_aes(&self) -> bool {
+        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
+        op.starts_with("aes")
+    }
+
+    fn is_round(&self) -> bool {
+        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
+        op.starts_with("aesenc") || op.starts_with("aesdec")
+    }
+
+    fn is_call(&self) -> bool {
+        self.op.starts_with("call")
+    }
+
+    fn on_stack(&self) -> bool {
+        self.args.contains("(%rsp") || self.args.contains("(%rbp")
+    }
+
+    /// Moves a vector to the stack: the register first, the memory last.
+    fn is_spill(&self) -> bool {
+        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
+        op.starts_with("mov")
+            && self.on_stack()
+            && self.args.ends_with(')')
+            && vector(&self.args).is_some()
+    }
+
+    /// Reads a vector from memory, constants aside.
+    fn reads_memory(&self) -> bool {
+        self.args.contains('(')
+            && !self.args.ends_with(')')
+            && !self.args.contains("(%rip")
+            && self.args.rsplit(", ").next().and_then(vector).is_some()
+    }
+
+    /// What is called, demangled.
+    fn callee(&self) -> String {
+        let symbol = self.args.trim_start_matches('*');
+        let symbol = symbol.split(['@', '(']).next().unwrap_or(symbol);
+        format!("{:#}", rustc_demangle::demangle(symbol))
+    }
+}
+
+/// First letter of the vector register that `operands` begin with.
+fn vector(operands: &str) -> Option<char> {
+    let name = operands.strip_prefix('%')?;
+    let letter = name.chars().next()?;
+    ("xyz".contains(letter) && name[1..].starts_with("mm")).then_some(letter)
+}
+
+/// Checks all functions of the crate.
+pub fn check(functions: &[Function], expected: &Expected) -> Report {
+    let mut report = Report::default();
+    let mut kernels = BTreeSet::new();
+    for function in functions {
+        match kernel(&function.name) {
+            Some(kernel) => {
+                check_kernel(function, &kernel, expected, &mut report);
+                kernels.insert(kernel);
+            }
+            None => check_other(function, &mut report),
+        }
+    }
+    report.kernels = kernels.len();
+    let files: BTreeSet<&str> = expected.tokens.iter().map(|t| &*t.isa).collect();
+    for isa in files {
+        for name in ["kernel", "kernel_alone"] {
+            for direction in &expected.directions {
+                let module = format!("::{}::", direction.module);
+                let found = kernels.iter().any(|k| {
+                    (k.isa, k.function) == (isa, name)
+                        && without_paths(k.direction) == direction.name
+                        && k.direction.contains(&module)
+                });
+                if !found {
+                    report.failures.push(format!(
+                        "no {name} of {}::{} in isa/{isa}.rs",
+                        direction.module, direction.name
+                    ));
+                }
+            }
+        }
+    }
+    report
+}
+
+fn check_other(function: &Function, report: &mut Report) {
+    let name = &function.name;
+    let is_body = name.starts_with("aescomb::isa::") && name.contains("::run::<");
+    if !is_body && function.instructions().any(Instruction::is_aes) {
+        report.failures.push(format!(
+            "AES instructions that were not inlined into a kernel: {name}"
+        ));
+    }
+}
+
+fn check_kernel(
+    function: &Function,
+    kernel: &Kernel<'_>,
+    expected: &Expected,
+    report: &mut Report,
+) {
+    let mut fail = |message: String| report.failures.push(format!("{kernel}: {message}"));
+    let Some(token) = expected.tokens.iter().find(|t| t.name == kernel.token) else {
+        return fail(format!("no token! line for {}", kernel.token));
+    };
+    for instruction in function.instructions().filter(|i| i.is_call()) {
+        let callee = instruction.callee();
+        let of_the_seam = ["aescomb::isa::", "aescomb::modes::", "core_arch::"]
+            .iter()
+            .any(|part| callee.contains(part));
+        if of_the_seam && !callee.contains("drop_in_place") {
+            fail(format!("not inlined: {callee}"));
+        }
+    }
+    let mut rows = Vec::new();
+    for body in function.innermost_loops() {
+        let aes = body.iter().filter(|i| i.is_round());
+        let Some(first) = aes.clone().next() else {
+            continue;
+        };
+        let aes = aes.count();
+        // Keys of lanes are read anew for every AES instruction, from their table
+        // or from a copy on the stack. One register holds one lane's key.
+        let reads = body.iter().filter(|i| i.reads_memory()).count();
+        let form = match aes > MOST_ROUNDS && reads * 5 >= aes * 4 {
+            true => Form::Each,
+            false => Form::Shared,
+        };
+        let target = first.args.rsplit(", ").next().and_then(vector);
+        let row = Row {
+            kernel: kernel.to_string(),
+            place: rows.len() + 1,
+            register: target.unwrap_or('?'),
+            aes,
+            calls: body.iter().filter(|i| i.is_call()).count(),
+            spills: body.iter().filter(|i| i.is_spill()).count(),
+            form,
+            budget: budget(kernel, form),
+        };
+        if row.calls > 0 {
+            let mut callees = body.iter().filter(|i| i.is_call()).map(|i| i.callee());
+            let one = callees.next().unwrap_or_default();
+            fail(format!("hot loop {} calls {one}", row.place));
+        }
+        if row.spills > row.budget {
+            fail(format!(
+                "hot loop {} ({form}) stores {} vectors to the stack, budget {}",
+                row.place, row.spills, row.budget
+            ));
+        }
+        rows.push(row);
+    }
+    let full = ROUNDS * token.registers;
+    let wide = |form: Form| {
+        let mut rows = rows.iter();
+        rows.any(|r| r.form == form && r.register == token.register && r.aes >= full)
+    };
+    if kernel.function == "kernel" {
+        for form in [Form::Shared, Form::Each] {
+            if !wide(form) {
+                fail(format!(
+                    "no hot loop with {full} AES instructions and {form}"
+                ));
+            }
+        }
+    } else if !rows.iter().any(|r| r.aes >= ROUNDS) {
+        fail(format!("no hot loop with {ROUNDS} AES instructions"));
+    }
+    for row in &rows {
+        if row.aes > MOST_ROUNDS * token.registers {
+            fail(format!(
+                "hot loop {} has {} AES instructions, more than {MOST_ROUNDS} for each of {} registers",
+                row.place, row.aes, token.registers
+            ));
+        }
+    }
+    report.rows.extend(rows);
+}
+
+fn budget(kernel: &Kernel<'_>, form: Form) -> usize {
+    let direction = without_modules(kernel.direction);
+    let mut lines = BUDGETS.iter();
+    lines
+        .find(|(token, f, d, _)| (*token, *f, *d) == (kernel.token, form, &*direction))
+        .map_or(0, |(.., budget)| *budget)
+}
+
+/// `pkcs7::Padded<cbc::Encrypt>`
+fn without_modules(direction: &str) -> String {
+    direction.replace("aescomb::modes::", "")
+}
+
+/// The rows for people.
+pub fn table(rows: &[Row]) -> String {
+    let mut out = format!(
+        "{:<52} {:>4} {:>3} {:>4} {:>5} {:>6} {:>6}  {}\n",
+        "kernel", "loop", "reg", "AES", "calls", "spills", "budget", "keys"
+    );
+    for row in rows {
+        out.push_str(&format!(
+            "{:<52} {:>4} {}mm {:>4} {:>5} {:>6} {:>6}  {}\n",
+            row.kernel,
+            row.place,
+            row.register,
+            row.aes,
+            row.calls,
+            row.spills,
+            row.budget,
+            row.form
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asm;
+    use crate::source::{Direction, Token};
+
+    const NAME: &str = "_RINvNtNtCs_7aescomb3isa2ni3runuNCINvNtB6_5sweep6kernelNtB2_2Ni\
+                        NtNtNtB6_5modes3cbc7EncryptE0EB6_";
+
+    /// Two registers in flight, so that snippets are short.
+    fn expected() -> Expected {
+        Expected {
+            tokens: vec![Token {
+                name: "Ni".into(),
+                isa: "ni".into(),
+                register: 'x',
+                registers: 2,
+            }],
+            directions: BTreeSet::from([Direction {
+                module: "cbc".into(),
+                name: "Encrypt".into(),
+            }]),
+        }
+    }
+
+    /// A kernel of two hot loops, with `extra` in the first.
+    fn kernel_with(extra: &str) -> String {
+        let shared = "\taesenc %xmm1, %xmm0\n".repeat(20);
+        let each = "\tmovdqa (%rax), %xmm1\n\taesenc %xmm1, %xmm0\n".repeat(20);
+        let body = format!(
+            "\t.cfi_startproc\n.LBB0_1:\n{shared}{extra}\tjne .LBB0_1\n\
+             .LBB0_2:\n\tmovdqu (%rcx), %xmm2\n{each}\tjne .LBB0_2\n\tretq\n\t.cfi_endproc\n"
+        );
+        let alone = NAME.replace("6kernel", "12kernel_alone");
+        format!("{NAME}:\n{body}{alone}:\n{body}")
+    }
+
+    fn failures(text: &str) -> Vec<String> {
+        check(&asm::parse(text), &expected()).failures
+    }
+
+    #[test]
+    fn a_good_kernel_passes() {
+        let report = check(&asm::parse(&kernel_with("")), &expected());
+        assert_eq!(report.failures, [""; 0]);
+        assert_eq!((report.kernels, report.rows.len()), (2, 4));
+        assert_eq!(report.rows[0].kernel, "kernel Ni cbc::Encrypt");
+        assert_eq!(
+            [report.rows[0].form, report.rows[1].form],
+            [Form::Shared, Form::Each]
+        );
+    }
+
+    #[test]
+    fn a_call_in_a_loop_is_flagged() {
+        let found = failures(&kernel_with("\tcallq *memcpy@GOTPCREL(%rip)\n"));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("hot loop 1 calls memcpy"), "{found:?}");
+    }
+
+    #[test]
+    fn a_spill_beyond_the_budget_is_flagged() {
+        let found = failures(&kernel_with("\tmovaps %xmm0, 16(%rsp)\n"));
+        assert!(found[0].contains("stores 1 vectors"), "{found:?}");
+        // Not a spill: a reload, and a store elsewhere.
+        let other = "\tmovaps 16(%rsp), %xmm0\n\tmovdqu %xmm0, (%rdx,%rax)\n";
+        assert_eq!(failures(&kernel_with(other)), [""; 0]);
+    }
+
+    #[test]
+    fn a_loop_without_the_cipher_is_flagged() {
+        let text = kernel_with("").replace("aesenc", "pxor");
+        let found = failures(&text);
+        assert!(found[0].contains("no hot loop with 20"), "{found:?}");
+    }
+
+    #[test]
+    fn an_unrolled_loop_is_flagged() {
+        let found = failures(&kernel_with(&"\taesenc %xmm1, %xmm0\n".repeat(13)));
+        assert!(found[0].contains("has 33 AES"), "{found:?}");
+    }
+
+    #[test]
+    fn a_missing_kernel_is_flagged() {
+        assert_eq!(
+            failures(""),
+            [
+                "no kernel of cbc::Encrypt in isa/ni.rs",
+                "no kernel_alone of cbc::Encrypt in isa/ni.rs"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_intrinsic_left_outside_is_flagged() {
+        let text = kernel_with("")
+            + "_RNvNtCs_7aescomb5lanes4step:\n\t.cfi_startproc\n\taesenc %xmm1, %xmm0\n\
+               \tretq\n\t.cfi_endproc\n";
+        let found = failures(&text);
+        assert!(found[0].ends_with("aescomb::lanes::step"), "{found:?}");
+    }
+
+    #[test]
+    fn a_helper_called_outside_the_loops_is_flagged() {
+        let text = kernel_with("").replace("\tretq", "\tcallq _RNvNtCs_7aescomb3isa4pack\n\tretq");
+        let found = failures(&text);
+        assert!(
+            found[0].ends_with("not inlined: aescomb::isa::pack"),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! What the assembly must contain, read from the sources: the tokens of the
+//! instruction sets (`token!` lines) and the directions of the registered modes
+//! (`register!` lines, and `type Forward` and `type Backward` of their files).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A token: registers of one size, `registers` of them in flight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub name: String,
+    /// The file in `isa/`, and so the module.
+    pub isa: String,
+    /// First letter of the registers' names: `x`, `y` or `z`.
+    pub register: char,
+    pub registers: usize,
+}
+
+/// One direction of a mode.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Direction {
+    /// The file in `modes/` that defines it, or what it wraps.
+    pub module: String,
+    /// The type without paths: `Encrypt`, `Padded<Encrypt>`, `Crypt<32>`.
+    pub name: String,
+}
+
+#[derive(Debug)]
+pub struct Expected {
+    pub tokens: Vec<Token>,
+    pub directions: BTreeSet<Direction>,
+}
+
+/// Reads the sources below `src` of the core crate.
+pub fn read(src: &Path) -> Result<Expected, String> {
+    let open = |path: &Path| {
+        fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+    };
+    let mut tokens = Vec::new();
+    let folder = src.join("isa");
+    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "rs") {
+            let isa = path.file_stem().unwrap_or_default().to_string_lossy();
+            tokens.extend(read_tokens(&isa, &open(&path)?)?);
+        }
+    }
+    let mut directions = BTreeSet::new();
+    for (file, name) in read_register(&open(&src.join("modes.rs"))?)? {
+        let text = open(&src.join("modes").join(format!("{file}.rs")))?;
+        directions.extend(read_directions(&file, &name, &text)?);
+    }
+    if tokens.is_empty() || directions.is_empty() {
+        return Err("the sources have no token! or register! lines".into());
+    }
+    Ok(Expected { tokens, directions })
+}
+
+/// `token!(Vaes512: __m512i, 4, half ...);`
+fn read_tokens(isa: &str, text: &str) -> Result<Vec<Token>, String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("token!("));
+    lines
+        .map(|line| {
+            let strange = || format!("isa/{isa}.rs: cannot read: token!({line}");
+            let (name, rest) = line.split_once(": ").ok_or_else(strange)?;
+            let mut parts = rest.split(", ");
+            let register = match parts.next() {
+                Some("__m128i") => 'x',
+                Some("__m256i") => 'y',
+                Some("__m512i") => 'z',
+                _ => return Err(strange()),
+            };
+            let registers = parts.next().and_then(|n| n.parse().ok());
+            Ok(Token {
+                name: name.to_owned(),
+                isa: isa.to_owned(),
+                register,
+                registers: registers.ok_or_else(strange)?,
+            })
+        })
+        .collect()
+}
+
+/// `Name = file::Type;` lines: file and type.
+fn read_register(text: &str) -> Result<Vec<(String, String)>, String> {
+    let body = text
+        .split_once("\nregister! {")
+        .and_then(|(_, rest)| rest.split_once("\n}"))
+        .ok_or("modes.rs has no register! { ... }")?
+        .0;
+    body.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .map(|line| {
+            let parts = line
+                .strip_suffix(';')
+                .and_then(|line| line.split_once(" = "))
+                .and_then(|(_, path)| path.split_once("::"));
+            let (file, name) = parts.ok_or(format!("modes.rs: cannot read: {line}"))?;
+            Ok((file.to_owned(), name.to_owned()))
+        })
+        .collect()
+}
+
+/// The two directions in `impl Registered for NAME`.
+fn read_directions(file: &str, name: &str, text: &str) -> Result<Vec<Direction>, String> {
+    let body = text
+        .split_once(&format!("impl Registered for {name} {{"))
+        .and_then(|(_, rest)| rest.split_once("\n}"))
+        .ok_or(format!("modes/{file}.rs has no impl Registered for {name}"))?
+        .0;
+    ["Forward", "Backward"]
+        .into_iter()
+        .map(|which| {
+            let direction = body
+                .split_once(&format!("type {which} = "))
+                .and_then(|(_, rest)| rest.split_once(';'))
+                .ok_or(format!("modes/{file}.rs: {name} has no type {which}"))?
+                .0;
+            Ok(Direction {
+                module: module_of(direction, text).unwrap_or(file).to_owned(),
+                name: without_paths(direction),
+            })
+        })
+        .collect()
+}
+
+/// The module that a direction's type is imported from, where it is: by a path
+/// (`cbc::Encrypt`) or by a `use` line.
+fn module_of<'a>(direction: &'a str, text: &'a str) -> Option<&'a str> {
+    let wrapped = direction.rsplit('<').next()?.trim_end_matches('>');
+    let innermost = match wrapped.starts_with(|c: char| c.is_ascii_digit()) {
+        true => direction.split('<').next()?,
+        false => wrapped,
+    };
+    if let Some((path, _)) = innermost.rsplit_once("::") {
+        return path.rsplit("::").next();
+    }
+    text.lines().find_map(|line| {
+        let (module, names) = line.strip_prefix("use super::")?.split_once("::")?;
+        let mut names = names.split(|c: char| !c.is_alphanumeric());
+        names.any(|name| name == innermost).then_some(module)
+    })
+}
+
+/// `a::b::Padded<c::Encrypt>` without what stands before the last `::`s.
+pub fn without_paths(name: &str) -> String {
+    let mut out = String::new();
+    for part in name.split_inclusive(|c: char| "<>, ".contains(c)) {
+        out.push_str(part.rsplit("::").next().unwrap_or(part));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens() {
+        let text = "use x;\ntoken!(Wide: __m512i, 4, half Wide, unit One, needs wide);\n";
+        let token = Token {
+            name: "Wide".into(),
+            isa: "wide".into(),
+            register: 'z',
+            registers: 4,
+        };
+        assert_eq!(read_tokens("wide", text), Ok(vec![token]));
+        assert!(read_tokens("wide", "token!(Wide);").is_err());
+    }
+
+    #[test]
+    fn registry_and_directions() {
+        let text = "x\nregister! {\n    /// Doc.\n    A = a::Aa;\n    B = b::Bb;\n}\n";
+        let lines = read_register(text).unwrap();
+        assert_eq!(
+            lines,
+            [("a".into(), "Aa".into()), ("b".into(), "Bb".into())]
+        );
+        let text = "impl Registered for Aa {\n    type Forward = pad::Padded<Encrypt>;\n    \
+                    type Backward = Decrypt;\n}\n";
+        let directions = read_directions("a", "Aa", text).unwrap();
+        let found: Vec<_> = directions.iter().map(|d| (&*d.module, &*d.name)).collect();
+        assert_eq!(found, [("a", "Padded<Encrypt>"), ("a", "Decrypt")]);
+        assert!(read_directions("a", "Bb", text).is_err());
+    }
+
+    #[test]
+    fn modules_of_directions() {
+        let text = "use super::ctr::{Crypt, Other};\n";
+        assert_eq!(module_of("Crypt<32>", text), Some("ctr"));
+        assert_eq!(module_of("pad::Padded<cbc::Encrypt>", text), Some("cbc"));
+        assert_eq!(module_of("Encrypt", text), None);
+    }
+
+    #[test]
+    fn paths_are_taken_off() {
+        assert_eq!(
+            without_paths("k::m::pkcs7::Padded<k::m::cbc::Encrypt>"),
+            "Padded<Encrypt>"
+        );
+        assert_eq!(without_paths("k::m::ctr::Crypt<32>"), "Crypt<32>");
+    }
+}
