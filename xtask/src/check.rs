@@ -128,14 +128,17 @@ fn kernel(name: &str) -> Option<Kernel<'_>> {
 }
 
 impl Instruction {
+    /// Without the `v` of AVX.
+    fn name(&self) -> &str {
+        self.op.strip_prefix('v').unwrap_or(&self.op)
+    }
+
     fn is_aes(&self) -> bool {
-        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
-        op.starts_with("aes")
+        self.name().starts_with("aes")
     }
 
     fn is_round(&self) -> bool {
-        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
-        op.starts_with("aesenc") || op.starts_with("aesdec")
+        self.name().starts_with("aesenc") || self.name().starts_with("aesdec")
     }
 
     fn is_call(&self) -> bool {
@@ -148,8 +151,7 @@ impl Instruction {
 
     /// Moves a vector to the stack: the register first, the memory last.
     fn is_spill(&self) -> bool {
-        let op = self.op.strip_prefix('v').unwrap_or(&self.op);
-        op.starts_with("mov")
+        self.name().starts_with("mov")
             && self.on_stack()
             && self.args.ends_with(')')
             && vector(&self.args).is_some()

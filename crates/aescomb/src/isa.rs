@@ -50,6 +50,8 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Every block plus its fellow in `steps`, both little-endian 128-bit
     /// integers; a step must be below 2^63.
     fn count(self, steps: Self) -> Self;
+    /// As `count` where no sum has a carry into the upper eight bytes.
+    fn count64(self, steps: Self) -> Self;
     /// As `count` in the four low bytes of each block alone.
     fn count32(self, steps: Self) -> Self;
 }
@@ -132,6 +134,8 @@ pub(crate) trait Isa: Copy {
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
+    /// The first blocks of `x`, as many as a register has.
+    fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
     /// The last block of `x`.
     fn last(self, x: Self::W) -> Block;
 }

@@ -151,9 +151,10 @@ pub(crate) trait Sweep {
         Self::step(c, &mut state, last.block)
     }
 
-    /// For [`Feed::Counter`]: the state `steps` blocks further on.
+    /// For [`Feed::Counter`]: the state `steps` blocks further on. Without
+    /// `CARRY` the low eight bytes of the counter do not overflow.
     #[inline(always)]
-    fn advance<W: Wide>(_: &mut Self::State<W>, _: W) {}
+    fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
 }
 
 /// A mode's state: `[W; N]`.

@@ -21,82 +21,123 @@ use crate::modes::{Feed, State, Sweep};
 /// ```
 #[inline(always)]
 pub(crate) fn span<S: Isa, M: Sweep>(s: S, keys: &S::Keys, key: &Key, job: &Job) {
-    let c = Uniform::new(s, keys, key);
-    let unit = Uniform::new(s.unit(), keys, key);
-    let mut feed = [0; 16];
+    let mut nonce = [0; 16];
     if M::NONCE {
         // SAFETY: the mode's nonce has 16 bytes.
-        feed = unsafe { job.nonce.cast::<Block>().read() };
+        nonce = unsafe { job.nonce.cast::<Block>().read() };
     }
-    let at = run::<S, M>(&c, job, 0, &mut feed);
-    let at = run::<S::Unit, M>(&unit, job, at, &mut feed);
-    rest::<S::Unit, M>(&unit, job, at, &feed);
+    // A nonce is public, and so is whether its counter overflows.
+    let low = u64::from_be_bytes([
+        nonce[8], nonce[9], nonce[10], nonce[11], nonce[12], nonce[13], nonce[14], nonce[15],
+    ]);
+    if matches!(M::FEED, Feed::Counter) && low > u64::MAX - job.len as u64 {
+        blocks::<S, M, true>(s, keys, key, job, &nonce);
+    } else {
+        blocks::<S, M, false>(s, keys, key, job, &nonce);
+    }
 }
 
-/// The state of `LANES` blocks from byte `at` on; `feed` is the nonce, or for
-/// modes fed by their input the block before `at`.
+/// Where a message stands: the next byte, and what its next blocks take from
+/// the ones before.
+struct Place<W, State> {
+    at: usize,
+    /// For modes fed by their input: the input before, of which only the last
+    /// block counts.
+    before: W,
+    /// For the others: the state of the next blocks.
+    state: State,
+}
+
 #[inline(always)]
-fn state<S: Isa, M: Sweep>(c: &Uniform<'_, S>, feed: &Block, at: usize, x: S::W) -> M::State<S::W> {
-    let s = c.s;
+fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
+    s: S,
+    keys: &S::Keys,
+    key: &Key,
+    job: &Job,
+    nonce: &Block,
+) {
+    let u = s.unit();
+    let unit = Uniform::new(u, keys, key);
+    let mut place = if job.len >= S::LANES * 16 {
+        let c = Uniform::new(s, keys, key);
+        let mut place = begin::<S, M, CARRY>(&c, nonce);
+        run::<S, M, CARRY>(&c, job, &mut place);
+        Place {
+            at: place.at,
+            before: match M::FEED {
+                Feed::Input => u.splat(&s.last(place.before)),
+                _ => u.splat(nonce),
+            },
+            state: M::State::from_fn(
+                #[inline(always)]
+                |i| match place.state.blocks().get(i) {
+                    Some(w) => s.first(*w),
+                    None => u.splat(nonce),
+                },
+            ),
+        }
+    } else {
+        begin::<S::Unit, M, CARRY>(&unit, nonce)
+    };
+    run::<S::Unit, M, CARRY>(&unit, job, &mut place);
+    rest::<S::Unit, M>(&unit, job, place);
+}
+
+#[inline(always)]
+fn begin<S: Isa, M: Sweep, const CARRY: bool>(
+    c: &Uniform<'_, S>,
+    nonce: &Block,
+) -> Place<S::W, M::State<S::W>> {
+    let before = c.s.splat(nonce);
+    let mut state = M::begin(c, before);
+    M::advance::<_, CARRY>(&mut state, c.s.iota());
+    Place {
+        at: 0,
+        before,
+        state,
+    }
+}
+
+/// The state of the blocks `x`.
+#[inline(always)]
+fn state<S: Isa, M: Sweep>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
     match M::FEED {
-        Feed::Serial | Feed::Alone => M::begin(c, s.splat(feed)),
         Feed::Input => M::State::from_fn(
             #[inline(always)]
-            |_| s.shift_in(s.splat(feed), x),
+            |_| s.shift_in(place.before, x),
         ),
-        Feed::Counter => {
-            let mut state = M::begin(c, s.splat(feed));
-            M::advance(&mut state, s.splat(&(at as u128 / 16).to_le_bytes()));
-            M::advance(&mut state, s.iota());
-            state
-        }
+        _ => place.state,
     }
 }
 
-/// Steps on whole wide values from byte `at` on; returns where it stopped.
+/// Steps on whole wide values as long as there are.
 #[inline(always)]
-fn run<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, mut at: usize, feed: &mut Block) -> usize {
+fn run<S: Isa, M: Sweep, const CARRY: bool>(
+    c: &Uniform<'_, S>,
+    job: &Job,
+    place: &mut Place<S::W, M::State<S::W>>,
+) {
     let s = c.s;
     let width = S::LANES * 16;
-    if job.len - at < width {
-        return at;
-    }
     let stride = s.splat(&(S::LANES as u128).to_le_bytes());
-    let zero = s.splat(&[0; 16]);
-    let mut next = state::<S, M>(c, feed, at, zero);
-    let mut before = s.splat(feed);
-    while job.len - at >= width {
+    while job.len - place.at >= width {
         // SAFETY: `width` bytes are left from `at` on.
         unsafe {
-            let x = s.load(job.src.add(at));
-            if matches!(M::FEED, Feed::Input) {
-                let shifted = s.shift_in(before, x);
-                next = M::State::from_fn(
-                    #[inline(always)]
-                    |_| shifted,
-                );
-                before = x;
-            }
-            let mut now = next;
-            let y = M::step(c, &mut now, x);
-            s.store(y, job.dst.add(at));
+            let x = s.load(job.src.add(place.at));
+            let y = M::step(c, &mut state::<S, M>(s, place, x), x);
+            s.store(y, job.dst.add(place.at));
+            place.before = x;
         }
-        if matches!(M::FEED, Feed::Counter) {
-            M::advance(&mut next, stride);
-        }
-        at += width;
+        M::advance::<_, CARRY>(&mut place.state, stride);
+        place.at += width;
     }
-    if matches!(M::FEED, Feed::Input) {
-        *feed = s.last(before);
-    }
-    at
 }
 
 /// The last bytes, fewer than a wide value has.
 #[inline(always)]
-fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block) {
+fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::State<S::W>>) {
     let s = c.s;
-    let len = job.len - at;
+    let len = job.len - place.at;
     let pads = matches!(M::LENGTHS, Lengths::Padded);
     if len == 0 && !pads {
         return;
@@ -104,8 +145,8 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block
     // SAFETY: `len` bytes are left from `at` on; a padded message's destination
     // has room for whole blocks.
     unsafe {
-        let from = job.src.wrapping_add(at);
-        let to = job.dst.wrapping_add(at);
+        let from = job.src.wrapping_add(place.at);
+        let to = job.dst.wrapping_add(place.at);
         if pads {
             let mut blocks = [[0; 16]; 4];
             let whole = len / 16;
@@ -115,16 +156,14 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, at: usize, feed: &Block
             let left = s.load_bytes(from.wrapping_add(whole * 16), len % 16);
             blocks[whole] = padded::<M>(left, len % 16);
             let x = s.load(blocks.as_ptr().cast());
-            let mut now = state::<S, M>(c, feed, at, x);
-            let y = M::step(c, &mut now, x);
+            let y = M::step(c, &mut state::<S, M>(s, &place, x), x);
             s.store(y, blocks.as_mut_ptr().cast());
             for (i, block) in blocks.iter().enumerate().take(whole + 1) {
                 to.add(i * 16).cast::<Block>().write(*block);
             }
         } else {
             let x = s.load_part(from, len);
-            let mut now = state::<S, M>(c, feed, at, x);
-            let y = M::step(c, &mut now, x);
+            let y = M::step(c, &mut state::<S, M>(s, &place, x), x);
             s.store_part(y, to, len);
         }
     }

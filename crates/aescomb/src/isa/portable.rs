@@ -145,6 +145,10 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    fn count64(self, steps: Self) -> Self {
+        self.count(steps)
+    }
+
     fn count32(self, steps: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (a, n) = (u128::from_le(self.0[l]), u128::from_le(steps.0[l]));
@@ -322,6 +326,10 @@ impl<const N: usize> Isa for Portable<N> {
             0 => before.0[N - 1],
             _ => x.0[l - 1],
         }))
+    }
+
+    fn first(self, x: Blocks<N>) -> Blocks<N> {
+        x
     }
 
     fn last(self, x: Blocks<N>) -> Block {

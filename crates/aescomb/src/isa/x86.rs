@@ -168,6 +168,11 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn count64(self, steps: Self) -> Self {
+        Words(each!(self.0, steps.0, a, n => a.add64(n)))
+    }
+
+    #[inline(always)]
     fn count32(self, steps: Self) -> Self {
         Words(each!(self.0, steps.0, a, n => a.add32(n)))
     }
@@ -219,12 +224,18 @@ macro_rules! rounds {
                 }
             }};
         }
+        // No loop: constant indices are what lets the compiler keep the keys in
+        // registers from early on.
         round!(xor, 0);
-        let mut r = 1;
-        while r < 10 {
-            round!($mid, r);
-            r += 1;
-        }
+        round!($mid, 1);
+        round!($mid, 2);
+        round!($mid, 3);
+        round!($mid, 4);
+        round!($mid, 5);
+        round!($mid, 6);
+        round!($mid, 7);
+        round!($mid, 8);
+        round!($mid, 9);
         if $rounds > 10 {
             round!($mid, 10);
             round!($mid, 11);
@@ -243,6 +254,25 @@ macro_rules! rounds {
 }
 
 impl<V: Vector> Broadcast<V> {
+    /// A copy made key by key: one made as a whole stays in memory.
+    #[inline(always)]
+    pub(crate) fn load(&self) -> Self {
+        macro_rules! each_key {
+            ($from:ident) => {{
+                let k = &self.$from;
+                [
+                    k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9], k[10], k[11],
+                    k[12], k[13], k[14],
+                ]
+            }};
+        }
+        Broadcast {
+            enc: each_key!(enc),
+            dec: each_key!(dec),
+            rounds: self.rounds,
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn encrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
         rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.enc[r])
@@ -588,7 +618,7 @@ macro_rules! token {
 
             #[inline(always)]
             fn load_keys(self, keys: &Self::Keys) -> Self::Keys {
-                *keys
+                keys.load()
             }
 
             #[inline(always)]
@@ -789,6 +819,11 @@ macro_rules! token {
                     u += 1;
                 }
                 $crate::isa::x86::Words(out)
+            }
+
+            #[inline(always)]
+            fn first(self, x: Self::W) -> $crate::isa::x86::Words<$vector, 1> {
+                $crate::isa::x86::Words([x.0[0]])
             }
 
             #[inline(always)]

@@ -66,15 +66,16 @@ impl<const BITS: u32> Sweep for Crypt<BITS> {
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W) -> C::W {
         let y = c.encrypt(state[0].swap_bytes()) ^ x;
-        Self::advance(state, c.one());
+        Self::advance::<_, true>(state, c.one());
         y
     }
 
     #[inline(always)]
-    fn advance<W: Wide>([counter]: &mut [W; 1], steps: W) {
+    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
         *counter = match BITS {
             32 => counter.count32(steps),
-            _ => counter.count(steps),
+            _ if CARRY => counter.count(steps),
+            _ => counter.count64(steps),
         };
     }
 }
