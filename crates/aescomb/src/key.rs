@@ -23,10 +23,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Key {
-    mode: Mode,
-    rounds: u8,
     /// Round keys of the cipher, FIPS 197 section 5.2.
     pub(crate) enc: [Block; 15],
+    // Beside the round keys: a message's key is looked at once.
+    mode: Mode,
+    rounds: u8,
+    reserved: [u8; 14],
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
     pub(crate) dec: [Block; 15],
@@ -121,6 +123,7 @@ impl Key {
         Key {
             mode,
             rounds: 0,
+            reserved: [0; 14],
             enc: [[0; 16]; 15],
             dec: [[0; 16]; 15],
             sub: [[0; 16]; 2],

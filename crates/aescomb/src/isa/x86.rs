@@ -426,17 +426,6 @@ unsafe fn six_words<V: Vector>(a: V, b: V, constant: V) -> (V, V) {
     }
 }
 
-/// Stores the blocks of `w`, one to each key.
-#[inline(always)]
-unsafe fn put<V: Vector>(w: V, keys: &mut [Key], place: impl Fn(&mut Key) -> &mut Block) {
-    let mut blocks = [[0u8; 16]; 4];
-    // SAFETY: a register has at most four blocks.
-    unsafe { w.store(blocks.as_mut_ptr().cast()) };
-    for (key, block) in keys.iter_mut().zip(blocks) {
-        *place(key) = block;
-    }
-}
-
 /// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
 /// register, and CIPH_K(0^128) of each.
 ///
@@ -523,16 +512,26 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], with_inve
         }
         x = x.aesenclast(rk[rounds]);
 
-        for (r, k) in rk.iter().enumerate().take(rounds + 1) {
-            put(*k, out, |key| &mut key.enc[r]);
-        }
-        put(x, out, |key| &mut key.sub[0]);
-        if with_inverse {
-            put(rk[rounds], out, |key| &mut key.dec[0]);
-            for r in 1..rounds {
-                put(rk[rounds - r].aesimc(), out, |key| &mut key.dec[r]);
+        // Lanes without a key of their own did key 0's work and store it again.
+        let place = |f: fn(&mut Key) -> *mut u8, out: &mut [Key]| {
+            let mut to = [f(&mut out[0]); 4];
+            for (to, key) in to.iter_mut().zip(out) {
+                *to = f(key);
             }
-            put(rk[0], out, |key| &mut key.dec[rounds]);
+            to
+        };
+        let enc = place(|key| key.enc.as_mut_ptr().cast(), out);
+        for (r, k) in rk.iter().enumerate().take(rounds + 1) {
+            k.scatter(enc.as_ptr(), r * 16);
+        }
+        x.scatter(place(|key| key.sub.as_mut_ptr().cast(), out).as_ptr(), 0);
+        if with_inverse {
+            let dec = place(|key| key.dec.as_mut_ptr().cast(), out);
+            rk[rounds].scatter(dec.as_ptr(), 0);
+            for r in 1..rounds {
+                rk[rounds - r].aesimc().scatter(dec.as_ptr(), r * 16);
+            }
+            rk[0].scatter(dec.as_ptr(), rounds * 16);
         }
     }
 }
