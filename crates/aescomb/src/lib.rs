@@ -26,6 +26,7 @@
 //! - [`Key`]: a key expanded for a [`Mode`].
 //! - [`Message`] and [`Packed`]: the two forms of a batch.
 //! - [`Comb`]: the scheduler object that runs batches.
+//! - `Team` (feature `rayon`): large batches on several threads.
 //! - [`Backend`]: the implementations, chosen at run time.
 //!
 //! These are building blocks: none of the modes here that encrypt also
@@ -49,6 +50,10 @@ extern crate alloc;
 #[cfg(feature = "rayon")]
 extern crate std;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod backend;
 mod batch;
 pub mod comb;
@@ -62,6 +67,8 @@ mod modes;
 mod scheduler;
 mod span;
 mod sweep;
+#[cfg(feature = "rayon")]
+mod team;
 mod text;
 
 pub use backend::Backend;
@@ -71,4 +78,6 @@ pub use key::{Key, Keys};
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
 pub use modes::Mode;
 pub use scheduler::{Comb, Verdict};
+#[cfg(feature = "rayon")]
+pub use team::Team;
 pub use text::Text;

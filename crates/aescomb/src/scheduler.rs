@@ -197,12 +197,24 @@ impl Comb {
         keys: Keys<'_>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
-        let n = batch.count();
-        if n == 0 {
+        if batch.count() == 0 {
             return Ok(Verdict { failed: 0 });
         }
         let task = Task::new(keys, op)?;
-        let mode = task.mode;
+        let mut pending = Pending::new(batch);
+        self.admit(&task, pending.batch)?;
+        let verdict = self.execute(&task, pending.batch);
+        pending.done = true;
+        Ok(verdict)
+    }
+
+    /// Checks a batch and puts its messages in the queue.
+    pub(crate) fn admit<B: Batch + ?Sized>(
+        &mut self,
+        task: &Task<'_>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        let n = batch.count();
         batch.check(task.judges)?;
         if n >= u32::MAX as usize {
             let most = u32::MAX as usize - 1;
@@ -211,28 +223,33 @@ impl Comb {
         if self.jobs.len() < n {
             self.jobs.resize(n, Job::NONE);
         }
-        let backend = self.backend(mode, op);
-        let degree = self.lanes(mode, op);
-        let mut pending = Pending { batch, done: false };
-        let batch = &mut *pending.batch;
         let memory = &mut self.jobs[..n];
         self.queue.fill(
             n,
             #[inline(always)]
-            |i| match batch.admit(&task, memory, i) {
+            |i| match batch.admit(task, memory, i) {
                 Ok((len, key)) => {
                     // Done as soon as admitted: a second walk over the messages
                     // would cost as much as this one. `Pending` takes it back.
                     batch.report(i, Status::Done, task.written(len));
-                    let class = match keys {
+                    let class = match task.keys {
                         Keys::Shared(_) => 0,
-                        Keys::Table(_) => keys.get(key).rounds() / 2 - 5,
+                        Keys::Table(_) => task.keys.get(key).rounds() / 2 - 5,
                     };
                     Ok((class, task.rows(len)))
                 }
                 Err(e) => Err(e.at(i)),
             },
-        )?;
+        )
+    }
+
+    /// Does the messages of a batch that was admitted.
+    pub(crate) fn execute<B: Batch + ?Sized>(&mut self, task: &Task<'_>, batch: &mut B) -> Verdict {
+        let Task { mode, op, .. } = *task;
+        let n = batch.count();
+        let backend = self.backend(mode, op);
+        let degree = self.lanes(mode, op);
+        let memory = &mut self.jobs[..n];
         if op == Op::Verify {
             // Tags are computed to a place of our own.
             self.tags.resize(n.max(self.tags.len()), [0; 16]);
@@ -252,7 +269,7 @@ impl Comb {
                     _ => batch.jobs(memory),
                 },
                 queue: &mut self.queue,
-                keys,
+                keys: task.keys,
                 memory: &mut self.memory,
                 degree,
             },
@@ -274,16 +291,21 @@ impl Comb {
                 batch.report(i, status, written);
             }
         }
-        pending.done = true;
-        Ok(Verdict { failed })
+        Verdict { failed }
     }
 }
 
 /// A batch on which a call is at work: if the call does not come to its end, no
 /// message is done.
-struct Pending<'b, B: Batch + ?Sized> {
-    batch: &'b mut B,
-    done: bool,
+pub(crate) struct Pending<'b, B: Batch + ?Sized> {
+    pub batch: &'b mut B,
+    pub done: bool,
+}
+
+impl<'b, B: Batch + ?Sized> Pending<'b, B> {
+    pub(crate) fn new(batch: &'b mut B) -> Self {
+        Pending { batch, done: false }
+    }
 }
 
 impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
@@ -308,6 +330,7 @@ fn preferred(mode: Mode, op: Op) -> Backend {
 /// good message is admitted without a branch.
 pub(crate) struct Task<'k> {
     mode: Mode,
+    op: Op,
     keys: Keys<'k>,
     nonce: u32,
     /// Shortest tag, and how much longer it may be.
@@ -325,7 +348,7 @@ pub(crate) struct Task<'k> {
 }
 
 impl<'k> Task<'k> {
-    fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
+    pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
         let mode = keys.mode()?;
         let info = mode.info();
         if !info.kind.has(op) {
@@ -340,6 +363,7 @@ impl<'k> Task<'k> {
         };
         Ok(Task {
             mode,
+            op,
             keys,
             nonce: info.nonce_bytes as u32,
             tag: (
