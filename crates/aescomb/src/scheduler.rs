@@ -201,6 +201,7 @@ impl Comb {
             return Ok(Verdict { failed: 0 });
         }
         let task = Task::new(keys, op)?;
+        batch.check(task.judges)?;
         let mut pending = Pending::new(batch);
         self.admit(&task, pending.batch)?;
         let verdict = self.execute(&task, pending.batch);
@@ -208,14 +209,14 @@ impl Comb {
         Ok(verdict)
     }
 
-    /// Checks a batch and puts its messages in the queue.
+    /// Checks the messages of a batch, which as a whole is right, and puts them in
+    /// the queue.
     pub(crate) fn admit<B: Batch + ?Sized>(
         &mut self,
         task: &Task<'_>,
         batch: &mut B,
     ) -> Result<(), Error> {
         let n = batch.count();
-        batch.check(task.judges)?;
         if n >= u32::MAX as usize {
             let most = u32::MAX as usize - 1;
             return Err(Error::new(Field::Count, n, Allowed::AtMost(most)));
