@@ -132,6 +132,7 @@ pub(crate) struct Last<W> {
 
 /// Round keys of one key per lane, in the order in which kernels load them.
 #[repr(C, align(64))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // `soft` alone is used
 pub(crate) struct LaneKeys {
     rk: [[Block; MAX_LANES]; 15],
     sub: [[Block; MAX_LANES]; 2],
@@ -140,6 +141,7 @@ pub(crate) struct LaneKeys {
     soft: [Option<Soft>; 4],
 }
 
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 impl LaneKeys {
     pub(crate) fn new() -> Self {
         LaneKeys {

@@ -10,7 +10,6 @@ use super::{Feed, Sweep};
 use crate::isa::{Block, Cipher, Wide};
 use crate::mode::Lengths;
 use core::marker::PhantomData;
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
 
 /// The encryption of `M`, padded.
 pub(crate) struct Padded<M>(PhantomData<M>);
@@ -33,15 +32,17 @@ impl<M: Sweep> Sweep for Padded<M> {
     }
 }
 
-/// How many bytes of a last block are padding; `None` if it ends in none.
+/// How many bytes of a last block are padding; `None` if it ends in none. Looks at
+/// all bytes in the same way whatever they are; only the verdict is branched on.
 pub(crate) fn padding_len(last: &Block) -> Option<usize> {
     let n = last[15];
-    let mut good = !n.ct_eq(&0) & n.ct_lt(&17);
+    let mut wrong = u8::from(n.wrapping_sub(1) > 15);
     for (i, byte) in last.iter().enumerate() {
-        let padding = (15 - i as u8).ct_lt(&n);
-        good &= Choice::conditional_select(&Choice::from(1), &byte.ct_eq(&n), padding);
+        // All ones in the last n bytes: those with 15 - i < n.
+        let padding = ((15 - i as i16 - i16::from(n)) >> 15) as u8;
+        wrong |= padding & (byte ^ n);
     }
-    bool::from(good).then_some(usize::from(n))
+    (wrong == 0).then_some(usize::from(n))
 }
 
 #[cfg(test)]
