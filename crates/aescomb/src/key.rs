@@ -28,6 +28,7 @@ pub struct Key {
     // Beside the round keys: a message's key is looked at once.
     mode: Mode,
     rounds: u8,
+    /// Keeps what follows at multiples of 16.
     reserved: [u8; 14],
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
