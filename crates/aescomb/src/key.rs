@@ -50,10 +50,9 @@ impl Key {
         Ok(key)
     }
 
-    /// Expands many keys at once into `table`, interleaved: about ten times as
-    /// fast as one after the other. `table` is given the length of `raw`; keys
-    /// already in it are overwritten in place, so that a table used again costs
-    /// no allocation.
+    /// Expands many keys into `table`, several at once. `table` is given the
+    /// length of `raw`; keys already in it are overwritten in place, so that a
+    /// table used again costs no allocation.
     ///
     /// ```
     /// use aescomb::{Key, Mode};

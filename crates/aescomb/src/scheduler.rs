@@ -20,8 +20,8 @@ use alloc::vec::Vec;
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
 /// Messages of a batch may differ in length, nonce and key. Batches of 16 and
-/// more messages fill the pipeline of today's CPUs; with one message a call is
-/// as fast as a good single-message library, not faster.
+/// more messages fill the pipeline of today's CPUs; with one message there is
+/// nothing to interleave, and a serial mode takes the latency of AES.
 ///
 /// Dropping it wipes what it holds of keys and states.
 ///
