@@ -6,24 +6,49 @@
 //!
 //! **Not for protecting data**: it is slow, and its table look-ups and branches depend on secrets.
 //!
-//! The three functions take the mode by name, so that a test can loop over modes:
+//! The functions take the mode by name, so that a test can loop over modes. The key has 16, 24 or
+//! 32 bytes if nothing else is said. These modes only encrypt, by [`encrypt()`] and [`decrypt()`]:
 //!
-//! | mode          | nonce (bytes) | text (bytes)               | functions                    |
-//! | ------------- | ------------- | -------------------------- | ---------------------------- |
-//! | `"ecb"`       | 0             | a multiple of 16           | [`encrypt()`], [`decrypt()`] |
-//! | `"ecb-pkcs7"` | 0             | any; padded when encrypted | [`encrypt()`], [`decrypt()`] |
-//! | `"cbc"`       | 16            | a multiple of 16           | [`encrypt()`], [`decrypt()`] |
-//! | `"cbc-pkcs7"` | 16            | any; padded when encrypted | [`encrypt()`], [`decrypt()`] |
-//! | `"cfb128"`    | 16            | any                        | [`encrypt()`], [`decrypt()`] |
-//! | `"ofb"`       | 16            | any                        | [`encrypt()`], [`decrypt()`] |
-//! | `"ctr"`       | 16            | any                        | [`encrypt()`], [`decrypt()`] |
-//! | `"ctr32"`     | 16            | any                        | [`encrypt()`], [`decrypt()`] |
-//! | `"cmac"`      | none          | any                        | [`mac()`]                    |
+//! | mode          | nonce (bytes) | text (bytes)                        |
+//! | ------------- | ------------- | ----------------------------------- |
+//! | `"ecb"`       | 0             | a multiple of 16                    |
+//! | `"ecb-pkcs7"` | 0             | any; padded when encrypted          |
+//! | `"cbc"`       | 16            | a multiple of 16                    |
+//! | `"cbc-pkcs7"` | 16            | any; padded when encrypted          |
+//! | `"cfb128"`    | 16            | any                                 |
+//! | `"ofb"`       | 16            | any                                 |
+//! | `"ctr"`       | 16            | any                                 |
+//! | `"ctr32"`     | 16            | any                                 |
+//! | `"xts"`       | 16, the tweak | 16 to 2^24; a key of 32 or 64 bytes |
+//!
+//! These also authenticate, by [`seal()`] and [`open()`]; any text will do, up to the limits of
+//! the standards:
+//!
+//! | mode        | key (bytes)  | nonce (bytes)   | tag (bytes)             |
+//! | ----------- | ------------ | --------------- | ----------------------- |
+//! | `"ccm"`     | 16, 24 or 32 | 7 to 13         | 4, 6, 8, 10, 12, 14, 16 |
+//! | `"gcm"`     | 16, 24 or 32 | 1 or more       | 4, 8, 12 to 16          |
+//! | `"ocb"`     | 16, 24 or 32 | 1 to 15         | 8, 12, 16               |
+//! | `"siv"`     | 32, 48 or 64 | any, 0 for none | 16                      |
+//! | `"gcm-siv"` | 16, 24 or 32 | 12              | 16                      |
+//!
+//! And these only authenticate, by [`mac()`]:
+//!
+//! | mode     | nonce (bytes) |
+//! | -------- | ------------- |
+//! | `"cmac"` | 0             |
+//! | `"pmac"` | 0             |
+//! | `"gmac"` | 1 or more     |
 //!
 //! ```
 //! let text = b"any text at all";
 //! let sealed = aescomb_ref::encrypt("cbc-pkcs7", &[7; 16], &[9; 16], text).unwrap();
 //! let opened = aescomb_ref::decrypt("cbc-pkcs7", &[7; 16], &[9; 16], &sealed).unwrap();
+//! assert_eq!(opened, text);
+//!
+//! let (key, nonce, ad): (_, _, &[&[u8]]) = ([7; 16], [9; 12], &[b"in clear"]);
+//! let sealed = aescomb_ref::seal("gcm", &key, &nonce, ad, text, 16).unwrap();
+//! let opened = aescomb_ref::open("gcm", &key, &nonce, ad, &sealed.text, &sealed.tag).unwrap();
 //! assert_eq!(opened, text);
 //! ```
 
@@ -35,11 +60,23 @@ pub mod modes;
 
 pub use aes::Aes;
 
+/// What [`seal()`] makes of a text.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Sealed {
+    /// The ciphertext, as long as the text.
+    pub text: Vec<u8>,
+    /// The tag.
+    pub tag: Vec<u8>,
+}
+
 /// Encrypts `text` in the mode called `mode`.
 ///
-/// `None` for a name that is not an encryption mode, a key that is not 16, 24 or 32 bytes, or a
-/// nonce or text of a length that the mode does not take.
+/// `None` for a name that is not a mode which only encrypts, or a key, nonce or text of a length
+/// that the mode does not take.
 pub fn encrypt(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    if mode == "xts" {
+        return modes::xts_encrypt(key, nonce.try_into().ok()?, text);
+    }
     let aes = Aes::new(key)?;
     match mode {
         "ecb" if nonce.is_empty() => modes::ecb_encrypt(&aes, text),
@@ -61,6 +98,9 @@ pub fn encrypt(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<
 ///
 /// `None` where [`encrypt()`] gives it, and for bad padding in the modes that pad.
 pub fn decrypt(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    if mode == "xts" {
+        return modes::xts_decrypt(key, nonce.try_into().ok()?, text);
+    }
     let aes = Aes::new(key)?;
     match mode {
         "ecb" if nonce.is_empty() => modes::ecb_decrypt(&aes, text),
@@ -75,13 +115,86 @@ pub fn decrypt(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<
     }
 }
 
-/// The full 16-byte tag of `text` under the MAC called `mode`; a shorter tag is its first bytes.
+/// Encrypts `text` in the mode called `mode` and authenticates it together with `ad` and the nonce,
+/// by a tag of `tag_bytes` bytes.
 ///
-/// `None` for a name that is not a MAC, or a key that is not 16, 24 or 32 bytes.
-pub fn mac(mode: &str, key: &[u8], text: &[u8]) -> Option<Vec<u8>> {
-    let aes = Aes::new(key)?;
+/// `ad` is one string, and no string is the same as an empty one. In SIV it is a vector of strings:
+/// there, no string and an empty one differ, and a nonce that is not empty is one more string at
+/// the end.
+///
+/// `None` for a name that is not an authenticating encryption mode, more strings in `ad` than the
+/// mode takes, or a key, nonce, text or tag of a length that it does not take.
+pub fn seal(
+    mode: &str,
+    key: &[u8],
+    nonce: &[u8],
+    ad: &[&[u8]],
+    text: &[u8],
+    tag_bytes: usize,
+) -> Option<Sealed> {
     match mode {
-        "cmac" => Some(modes::cmac(&aes, text).to_vec()),
+        "ccm" => modes::ccm_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
+        "gcm" => modes::gcm_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
+        "ocb" => modes::ocb_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
+        "siv" if tag_bytes == 16 => modes::siv_encrypt(key, &with_nonce(ad, nonce), text),
+        "gcm-siv" if tag_bytes == 16 => {
+            modes::gcm_siv_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)
+        }
         _ => None,
     }
+}
+
+/// Undoes [`seal()`].
+///
+/// `None` where that gives it, and if `tag` is not the tag of the rest.
+pub fn open(
+    mode: &str,
+    key: &[u8],
+    nonce: &[u8],
+    ad: &[&[u8]],
+    text: &[u8],
+    tag: &[u8],
+) -> Option<Vec<u8>> {
+    match mode {
+        "ccm" => modes::ccm_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
+        "gcm" => modes::gcm_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
+        "ocb" => modes::ocb_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
+        "siv" => modes::siv_decrypt(key, &with_nonce(ad, nonce), text, tag.try_into().ok()?),
+        "gcm-siv" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::gcm_siv_decrypt(key, nonce, single(ad)?, text, tag)
+        }
+        _ => None,
+    }
+}
+
+/// The full 16-byte tag of `text` under the MAC called `mode`; a shorter tag is its first bytes.
+///
+/// `None` for a name that is not a MAC, or a key or nonce of a length that the MAC does not take.
+pub fn mac(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    let aes = Aes::new(key)?;
+    match mode {
+        "cmac" if nonce.is_empty() => Some(modes::cmac(&aes, text).to_vec()),
+        "pmac" if nonce.is_empty() => Some(modes::pmac(&aes, text).to_vec()),
+        "gmac" => modes::gmac(&aes, nonce, text).map(Vec::from),
+        _ => None,
+    }
+}
+
+/// The associated data of a mode that takes one string; `None` for more.
+fn single<'a>(ad: &[&'a [u8]]) -> Option<&'a [u8]> {
+    match ad {
+        [] => Some(&[]),
+        [a] => Some(a),
+        _ => None,
+    }
+}
+
+/// RFC 5297, 3: a nonce is the last component of the associated data.
+fn with_nonce<'a>(ad: &[&'a [u8]], nonce: &'a [u8]) -> Vec<&'a [u8]> {
+    let mut components = ad.to_vec();
+    if !nonce.is_empty() {
+        components.push(nonce);
+    }
+    components
 }

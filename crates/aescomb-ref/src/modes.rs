@@ -1,196 +1,34 @@
-//! The modes of operation of NIST SP 800-38A, the counter of SP 800-38D, the padding of RFC 5652
-//! and the MAC of SP 800-38B.
+//! The modes of operation, one file for each family, and what they share.
 //!
-//! Names follow the standards: `p` and `c` are one block of plaintext and of ciphertext, `o` is a
-//! block that the cipher puts out, and the IV or the first counter block is `iv`.
+//! Names follow the standards: in those of SP 800-38A, `p` and `c` are one block of plaintext and
+//! of ciphertext, `o` is a block that the cipher puts out, and the IV or the first counter block is
+//! `iv`. Other families name what their own standards name.
 
-use crate::aes::Aes;
+mod ccm;
+mod cmac;
+mod confidentiality;
+mod gcm;
+mod gcm_siv;
+mod ocb;
+mod pmac;
+mod siv;
+mod xts;
+
+pub use ccm::*;
+pub use cmac::*;
+pub use confidentiality::*;
+pub use gcm::*;
+pub use gcm_siv::*;
+pub use ocb::*;
+pub use pmac::*;
+pub use siv::*;
+pub use xts::*;
 
 /// One block: 128 bits.
 pub type Block = [u8; 16];
 
-/// SP 800-38A, 6.1: ECB encryption, C_j = CIPH(P_j). `None` unless the text is whole blocks.
-pub fn ecb_encrypt(aes: &Aes, text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    for p in whole_blocks(text)? {
-        out.extend(aes.encrypt_block(p));
-    }
-    Some(out)
-}
-
-/// SP 800-38A, 6.1: ECB decryption, P_j = CIPH^-1(C_j). `None` unless the text is whole blocks.
-pub fn ecb_decrypt(aes: &Aes, text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    for c in whole_blocks(text)? {
-        out.extend(aes.decrypt_block(c));
-    }
-    Some(out)
-}
-
-/// SP 800-38A, 6.1 over the padding of RFC 5652, 6.3: ECB encryption of the padded text.
-pub fn ecb_pkcs7_encrypt(aes: &Aes, text: &[u8]) -> Vec<u8> {
-    ecb_encrypt(aes, &pad(text)).expect("padded text is whole blocks")
-}
-
-/// SP 800-38A, 6.1 under the padding of RFC 5652, 6.3: ECB decryption, then the padding taken off.
-/// `None` unless the text is whole blocks that end in good padding.
-pub fn ecb_pkcs7_decrypt(aes: &Aes, text: &[u8]) -> Option<Vec<u8>> {
-    unpad(ecb_decrypt(aes, text)?)
-}
-
-/// SP 800-38A, 6.2: CBC encryption, C_j = CIPH(P_j ^ C_(j-1)) with C_0 = IV. `None` unless the
-/// text is whole blocks.
-pub fn cbc_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let mut previous = *iv;
-    for p in whole_blocks(text)? {
-        let c = aes.encrypt_block(&xor(p, &previous));
-        out.extend(c);
-        previous = c;
-    }
-    Some(out)
-}
-
-/// SP 800-38A, 6.2: CBC decryption, P_j = CIPH^-1(C_j) ^ C_(j-1) with C_0 = IV. `None` unless the
-/// text is whole blocks.
-pub fn cbc_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let mut previous = *iv;
-    for c in whole_blocks(text)? {
-        out.extend(xor(&aes.decrypt_block(c), &previous));
-        previous = *c;
-    }
-    Some(out)
-}
-
-/// SP 800-38A, 6.2 over the padding of RFC 5652, 6.3: CBC encryption of the padded text.
-pub fn cbc_pkcs7_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    cbc_encrypt(aes, iv, &pad(text)).expect("padded text is whole blocks")
-}
-
-/// SP 800-38A, 6.2 under the padding of RFC 5652, 6.3: CBC decryption, then the padding taken off.
-/// `None` unless the text is whole blocks that end in good padding.
-pub fn cbc_pkcs7_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Option<Vec<u8>> {
-    unpad(cbc_decrypt(aes, iv, text)?)
-}
-
-/// SP 800-38A, 6.3 with s = 128: CFB encryption, O_j = CIPH(I_j), C_j = P_j ^ O_j, where I_1 = IV
-/// and I_j = C_(j-1). A last segment of u bytes takes the first u bytes of its O_j.
-pub fn cfb128_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut input = *iv;
-    for p in text.chunks(16) {
-        let o = aes.encrypt_block(&input);
-        let c = xor_first(p, &o);
-        if c.len() == 16 {
-            input.copy_from_slice(&c);
-        }
-        out.extend(c);
-    }
-    out
-}
-
-/// SP 800-38A, 6.3 with s = 128: CFB decryption, O_j = CIPH(I_j), P_j = C_j ^ O_j, where I_1 = IV
-/// and I_j = C_(j-1). A last segment of u bytes takes the first u bytes of its O_j.
-pub fn cfb128_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut input = *iv;
-    for c in text.chunks(16) {
-        let o = aes.encrypt_block(&input);
-        out.extend(xor_first(c, &o));
-        if c.len() == 16 {
-            input.copy_from_slice(c);
-        }
-    }
-    out
-}
-
-/// SP 800-38A, 6.4: OFB encryption, O_j = CIPH(O_(j-1)) with O_0 = IV, C_j = P_j ^ O_j. A last
-/// block of u bytes takes the first u bytes of its O_j.
-pub fn ofb_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut o = *iv;
-    for p in text.chunks(16) {
-        o = aes.encrypt_block(&o);
-        out.extend(xor_first(p, &o));
-    }
-    out
-}
-
-/// SP 800-38A, 6.4: OFB decryption, P_j = C_j ^ O_j, the same function as encryption.
-pub fn ofb_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    ofb_encrypt(aes, iv, text)
-}
-
-/// SP 800-38A, 6.5: CTR encryption, C_j = P_j ^ CIPH(T_j) with T_1 = IV. The counter blocks step by
-/// the standard incrementing function of B.1 with m = 128: the whole block is one big-endian
-/// number, modulo 2^128. A last block of u bytes takes the first u bytes of its O_j.
-pub fn ctr_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut counter = *iv;
-    for p in text.chunks(16) {
-        let o = aes.encrypt_block(&counter);
-        out.extend(xor_first(p, &o));
-        counter = inc128(&counter);
-    }
-    out
-}
-
-/// SP 800-38A, 6.5: CTR decryption, P_j = C_j ^ CIPH(T_j), the same function as encryption.
-pub fn ctr_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    ctr_encrypt(aes, iv, text)
-}
-
-/// SP 800-38D, 6.5: GCTR with ICB = IV, Y_j = X_j ^ CIPH(CB_j). The counter blocks step by the
-/// inc_32 of 6.2: the last 32 bits are a big-endian number, modulo 2^32, the rest stays. A last
-/// block of u bytes takes the first u bytes of its keystream block.
-pub fn ctr32_encrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut counter = *iv;
-    for p in text.chunks(16) {
-        let o = aes.encrypt_block(&counter);
-        out.extend(xor_first(p, &o));
-        counter = inc32(&counter);
-    }
-    out
-}
-
-/// SP 800-38D, 6.5: GCTR again, the same function as encryption.
-pub fn ctr32_decrypt(aes: &Aes, iv: &Block, text: &[u8]) -> Vec<u8> {
-    ctr32_encrypt(aes, iv, text)
-}
-
-/// SP 800-38B, 6.2: CMAC, the full tag. The last block M_n* is masked with K1 when it is complete,
-/// and with K2 after 10..0 is appended when it is not (as it is for the empty text).
-pub fn cmac(aes: &Aes, text: &[u8]) -> Block {
-    let (k1, k2) = cmac_subkeys(aes);
-    let mut blocks: Vec<&[u8]> = text.chunks(16).collect();
-    let last = blocks.pop().unwrap_or(&[]);
-    let mut m_n = [0; 16];
-    m_n[..last.len()].copy_from_slice(last);
-    if last.len() == 16 {
-        m_n = xor(&m_n, &k1);
-    } else {
-        m_n[last.len()] = 0b1000_0000;
-        m_n = xor(&m_n, &k2);
-    }
-    let mut c = [0; 16];
-    for m in blocks {
-        let m: &Block = m.try_into().expect("every block but the last is complete");
-        c = aes.encrypt_block(&xor(&c, m));
-    }
-    aes.encrypt_block(&xor(&c, &m_n))
-}
-
-/// SP 800-38B, 6.1: the subkeys K1 and K2, L = CIPH(0^128) doubled once and twice.
-fn cmac_subkeys(aes: &Aes) -> (Block, Block) {
-    let l = aes.encrypt_block(&[0; 16]);
-    let k1 = double(&l);
-    let k2 = double(&k1);
-    (k1, k2)
-}
-
-/// SP 800-38B, 5.3 and 6.1: X << 1, and R_128 = 0^120 10000111 added if the bit that fell off was 1.
+/// SP 800-38B, 5.3 and 6.1: X << 1, and R_128 = 0^120 10000111 added if the bit that fell off was
+/// 1. The same as dbl() of RFC 5297, 2.3, double() of RFC 7253, 2, and the product with 2 of PMAC1.
 fn double(block: &Block) -> Block {
     let x = u128::from_be_bytes(*block);
     let msb = x >> 127;
@@ -202,41 +40,12 @@ fn double(block: &Block) -> Block {
     doubled.to_be_bytes()
 }
 
-/// SP 800-38A, B.1 with m = 128.
-fn inc128(block: &Block) -> Block {
-    u128::from_be_bytes(*block).wrapping_add(1).to_be_bytes()
-}
-
 /// SP 800-38D, 6.2 with s = 32.
 fn inc32(block: &Block) -> Block {
     let mut next = *block;
     let count = u32::from_be_bytes([block[12], block[13], block[14], block[15]]);
     next[12..].copy_from_slice(&count.wrapping_add(1).to_be_bytes());
     next
-}
-
-/// RFC 5652, 6.3: n bytes of value n, from 1 to 16, that fill the text up to whole blocks.
-fn pad(text: &[u8]) -> Vec<u8> {
-    let n = 16 - text.len() % 16;
-    let mut padded = text.to_vec();
-    padded.extend(vec![n as u8; n]);
-    padded
-}
-
-/// RFC 5652, 6.3: the text without its padding; `None` unless it ends in n bytes of value n, n from
-/// 1 to 16.
-fn unpad(mut padded: Vec<u8>) -> Option<Vec<u8>> {
-    let n = *padded.last()?;
-    let length = padded.len().checked_sub(usize::from(n))?;
-    let good = (1..=16).contains(&n) && padded[length..].iter().all(|&byte| byte == n);
-    padded.truncate(length);
-    good.then_some(padded)
-}
-
-/// The text as blocks; `None` if the last one is not complete.
-fn whole_blocks(text: &[u8]) -> Option<&[Block]> {
-    let (blocks, rest) = text.as_chunks();
-    rest.is_empty().then_some(blocks)
 }
 
 /// The sum of two blocks.
@@ -247,4 +56,19 @@ fn xor(a: &Block, b: &Block) -> Block {
 /// The sum of a block that may be cut short and the first bytes of a whole one.
 fn xor_first(part: &[u8], block: &Block) -> Vec<u8> {
     part.iter().zip(block).map(|(a, b)| a ^ b).collect()
+}
+
+/// The first bytes of a block, then zeros: a part of a text filled up to a whole block.
+fn zero_padded(part: &[u8]) -> Block {
+    let mut block = [0; 16];
+    block[..part.len()].copy_from_slice(part);
+    block
+}
+
+/// A part of a text shorter than a block, a one bit and zeros: the padding 10* of SP 800-38B, RFC
+/// 5297, RFC 7253 and PMAC1.
+fn one_zero_padded(part: &[u8]) -> Block {
+    let mut block = zero_padded(part);
+    block[part.len()] = 0b1000_0000;
+    block
 }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use aescomb_ref::{Aes, decrypt, encrypt, mac};
-use common::{KEYS, MODES, hex};
+use aescomb_ref::{Aes, Sealed, decrypt, encrypt, mac, open, seal};
+use common::{AUTHENTICATING, KEYS, MODES, hex};
 
 fn text(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 151 + 17) as u8).collect()
@@ -151,19 +151,257 @@ fn what_a_mode_does_not_take_is_refused() {
         for nonce in 0..=20 {
             assert_eq!(takes(16, nonce), nonce == nonce_length, "{mode}");
         }
-        assert_eq!(mac(mode, &[1; 16], &text), None);
+        assert_eq!(mac(mode, &[1; 16], &vec![2; nonce_length], &text), None);
+        assert_eq!(
+            seal(mode, &[1; 16], &vec![2; nonce_length], &[], &text, 16),
+            None
+        );
     }
-    for mode in ["", "cmac", "CBC", "gcm"] {
+    for mode in ["", "cmac", "CBC", "gcm", "siv", "gmac"] {
         assert_eq!(encrypt(mode, &[1; 16], &[2; 16], &text), None);
         assert_eq!(encrypt(mode, &[1; 16], &[], &text), None);
         assert_eq!(decrypt(mode, &[1; 16], &[2; 16], &text), None);
         assert_eq!(decrypt(mode, &[1; 16], &[], &text), None);
     }
-    for key in 0..=40 {
-        let tag = mac("cmac", &vec![1; key], &text);
-        assert_eq!(
-            tag.map(|tag| tag.len()),
-            matches!(key, 16 | 24 | 32).then_some(16)
-        );
+}
+
+#[test]
+fn what_a_mac_does_not_take_is_refused() {
+    let text = text(32);
+    for (mode, nonces) in [("cmac", 0..=0), ("pmac", 0..=0), ("gmac", 1..=usize::MAX)] {
+        let length = |key: usize, nonce: usize| {
+            let tag = mac(mode, &vec![1; key], &vec![2; nonce], &text);
+            tag.map(|tag| tag.len())
+        };
+        for key in 0..=40 {
+            let expected = matches!(key, 16 | 24 | 32).then_some(16);
+            assert_eq!(length(key, *nonces.start()), expected, "{mode}");
+        }
+        for nonce in 0..=20 {
+            let expected = nonces.contains(&nonce).then_some(16);
+            assert_eq!(length(16, nonce), expected, "{mode}");
+        }
+        assert_eq!(encrypt(mode, &[1; 16], &[2; 16], &text), None);
+        assert_eq!(seal(mode, &[1; 16], &[2; 16], &[], &text, 16), None);
     }
+    assert_eq!(mac("", &[1; 16], &[], &text), None);
+    assert_eq!(mac("gcm", &[1; 16], &[2; 12], &text), None);
+}
+
+#[test]
+fn gmac_is_gcm_of_no_text() {
+    for key in KEYS.map(hex) {
+        for length in 0..=70 {
+            let ad = text(length);
+            for nonce in [1, 8, 12, 16, 60] {
+                let nonce = text(nonce);
+                let tag = mac("gmac", &key, &nonce, &ad).unwrap();
+                let sealed = seal("gcm", &key, &nonce, &[&ad], &[], 16);
+                assert_eq!(sealed, Some(Sealed { text: vec![], tag }));
+            }
+        }
+    }
+}
+
+#[test]
+fn xts_takes_two_keys_and_a_block_at_least() {
+    let tweak = [0xa5; 16];
+    for key in 0..=70 {
+        let key = text(key);
+        for length in 0..=70 {
+            let plain = text(length);
+            let sealed = encrypt("xts", &key, &tweak, &plain);
+            let taken = matches!(key.len(), 32 | 64) && length >= 16;
+            assert_eq!(sealed.is_some(), taken, "{length} bytes");
+            let Some(sealed) = sealed else {
+                assert_eq!(decrypt("xts", &key, &tweak, &plain), None);
+                continue;
+            };
+            assert_eq!(sealed.len(), length);
+            assert_eq!(decrypt("xts", &key, &tweak, &sealed), Some(plain));
+        }
+    }
+    for nonce in 0..=20 {
+        let sealed = encrypt("xts", &[1; 32], &vec![2; nonce], &text(32));
+        assert_eq!(sealed.is_some(), nonce == 16);
+    }
+    let long = vec![0; (16 << 20) + 1];
+    assert_eq!(encrypt("xts", &[1; 32], &tweak, &long), None);
+    assert_eq!(decrypt("xts", &[1; 32], &tweak, &long), None);
+}
+
+#[test]
+fn opening_undoes_sealing() {
+    for (mode, key_lengths, nonce_lengths, tag_lengths) in AUTHENTICATING {
+        for key in key_lengths.map(text) {
+            for length in 0..=70 {
+                let plain = text(length);
+                for ad in [0, 1, 16, 33].map(text) {
+                    // Every allowed length comes up.
+                    let nonce = text(nonce_lengths[length % nonce_lengths.len()]);
+                    let tag = tag_lengths[length % tag_lengths.len()];
+                    let sealed = seal(mode, &key, &nonce, &[&ad], &plain, tag).unwrap();
+                    assert_eq!(sealed.text.len(), length, "{mode}");
+                    assert_eq!(sealed.tag.len(), tag, "{mode}");
+                    let opened = open(mode, &key, &nonce, &[&ad], &sealed.text, &sealed.tag);
+                    assert_eq!(opened.as_ref(), Some(&plain), "{mode}, {length} bytes");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_is_not_opened() {
+    /// All strings that differ from the given one by a bit, or by a zero byte more or less.
+    fn changed(string: &[u8]) -> Vec<Vec<u8>> {
+        let mut all = vec![[string, &[0]].concat()];
+        if let Some((_, before)) = string.split_last() {
+            all.push(before.to_vec());
+        }
+        for bit in 0..8 * string.len() {
+            let mut string = string.to_vec();
+            string[bit / 8] ^= 1 << (bit % 8);
+            all.push(string);
+        }
+        all
+    }
+
+    for (mode, key_lengths, nonce_lengths, tag_lengths) in AUTHENTICATING {
+        let key = text(key_lengths[0]);
+        let nonce = text(nonce_lengths[0]);
+        let ad = text(19);
+        for &tag_length in tag_lengths {
+            for length in [0, 16, 21] {
+                let sealed = seal(mode, &key, &nonce, &[&ad], &text(length), tag_length);
+                let Sealed { text, tag } = sealed.unwrap();
+                assert!(open(mode, &key, &nonce, &[&ad], &text, &tag).is_some());
+                // In SIV, half of the key has nothing to do where there is no text.
+                let keys = if mode == "siv" && length == 0 {
+                    vec![]
+                } else {
+                    changed(&key)
+                };
+                for key in keys {
+                    assert_eq!(open(mode, &key, &nonce, &[&ad], &text, &tag), None);
+                }
+                for nonce in changed(&nonce) {
+                    assert_eq!(open(mode, &key, &nonce, &[&ad], &text, &tag), None);
+                }
+                for ad in changed(&ad) {
+                    assert_eq!(open(mode, &key, &nonce, &[&ad], &text, &tag), None);
+                }
+                for text in changed(&text) {
+                    assert_eq!(open(mode, &key, &nonce, &[&ad], &text, &tag), None);
+                }
+                // In GCM, a tag's first bytes may be a tag.
+                for tag in changed(&tag).iter().filter(|tag| tag.len() == tag_length) {
+                    assert_eq!(open(mode, &key, &nonce, &[&ad], &text, tag), None);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_authenticating_mode_does_not_take_is_refused() {
+    let plain = text(32);
+    for (mode, key_lengths, nonce_lengths, tag_lengths) in AUTHENTICATING {
+        let takes = |key: usize, nonce: usize, ad: &[&[u8]], tag: usize| {
+            let (key, nonce) = (text(key), text(nonce));
+            let sealed = seal(mode, &key, &nonce, ad, &plain, tag);
+            match &sealed {
+                Some(Sealed { text, tag }) => {
+                    let opened = open(mode, &key, &nonce, ad, text, tag);
+                    assert_eq!(opened.as_ref(), Some(&plain));
+                }
+                None => {
+                    let opened = open(mode, &key, &nonce, ad, &plain, &text(tag));
+                    assert_eq!(opened, None);
+                }
+            }
+            sealed.is_some()
+        };
+        let (key, nonce, tag) = (key_lengths[0], nonce_lengths[0], tag_lengths[0]);
+        for key in 0..=70 {
+            let taken = key_lengths.contains(&key);
+            assert_eq!(takes(key, nonce, &[], tag), taken, "{mode}, {key} bytes");
+        }
+        for nonce in 0..=20 {
+            let taken = nonce_lengths.contains(&nonce);
+            assert_eq!(takes(key, nonce, &[], tag), taken, "{mode}, {nonce} bytes");
+        }
+        for tag in 0..=20 {
+            let taken = tag_lengths.contains(&tag);
+            assert_eq!(takes(key, nonce, &[], tag), taken, "{mode}, {tag} bytes");
+        }
+        assert!(takes(key, nonce, &[&plain], tag));
+        assert_eq!(takes(key, nonce, &[&plain, &plain], tag), mode == "siv");
+
+        let (key, nonce) = (text(key), text(nonce));
+        let none = seal(mode, &key, &nonce, &[], &plain, tag);
+        let empty = seal(mode, &key, &nonce, &[&[]], &plain, tag);
+        assert_eq!(none == empty, mode != "siv");
+        assert_eq!(encrypt(mode, &key, &nonce, &plain), None);
+        assert_eq!(decrypt(mode, &key, &nonce, &plain), None);
+        assert_eq!(mac(mode, &key, &nonce, &plain), None);
+    }
+    assert_eq!(seal("GCM", &[1; 16], &[2; 12], &[], &plain, 16), None);
+    assert_eq!(open("GCM", &[1; 16], &[2; 12], &[], &plain, &[3; 16]), None);
+}
+
+#[test]
+fn ccm_has_as_many_bytes_of_text_as_its_length_field_counts() {
+    let longest = vec![0; 0xffff];
+    let longer = vec![0; 0x1_0000];
+    for (nonce, plain, taken) in [
+        (13, &longest, true),
+        (13, &longer, false),
+        (12, &longer, true),
+    ] {
+        let nonce = text(nonce);
+        let sealed = seal("ccm", &[1; 16], &nonce, &[], plain, 16);
+        assert_eq!(sealed.is_some(), taken);
+        if let Some(Sealed { text, tag }) = sealed {
+            let opened = open("ccm", &[1; 16], &nonce, &[], &text, &tag);
+            assert_eq!(opened.as_ref(), Some(plain));
+        } else {
+            assert_eq!(open("ccm", &[1; 16], &nonce, &[], plain, &[0; 16]), None);
+        }
+    }
+}
+
+#[test]
+fn siv_tells_components_apart() {
+    let (key, plain) = (text(32), text(20));
+    let vectors: [&[&[u8]]; 8] = [
+        &[],
+        &[b""],
+        &[b"", b""],
+        &[b"ab"],
+        &[b"a", b"b"],
+        &[b"b", b"a"],
+        &[b"ab", b""],
+        &[b"", b"ab"],
+    ];
+    let tags = vectors.map(|ad| seal("siv", &key, &[], ad, &plain, 16).unwrap().tag);
+    for (i, tag) in tags.iter().enumerate() {
+        assert!(!tags[..i].contains(tag), "{:?}", vectors[i]);
+    }
+    // The nonce is the last of them, unless it is empty.
+    assert_eq!(
+        seal("siv", &key, b"b", &[b"a"], &plain, 16).unwrap().tag,
+        tags[4]
+    );
+    assert_eq!(
+        seal("siv", &key, b"ab", &[], &plain, 16).unwrap().tag,
+        tags[3]
+    );
+    // There may be 126.
+    let many: Vec<&[u8]> = vec![b"a"; 127];
+    assert!(seal("siv", &key, &[], &many[..126], &plain, 16).is_some());
+    assert!(seal("siv", &key, b"a", &many[..125], &plain, 16).is_some());
+    assert!(seal("siv", &key, &[], &many, &plain, 16).is_none());
+    assert!(seal("siv", &key, b"a", &many[..126], &plain, 16).is_none());
+    assert!(open("siv", &key, &[], &many, &plain, &[0; 16]).is_none());
 }

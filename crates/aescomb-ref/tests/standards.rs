@@ -1,4 +1,4 @@
-//! The examples that the standards print.
+//! The examples that the standards print, but for those in `authenticated.rs`.
 
 mod common;
 
@@ -153,8 +153,99 @@ fn sp_800_38b_cmac() {
     ];
     for (key, tags) in KEYS.iter().zip(tags) {
         for (length, tag) in lengths.into_iter().zip(tags) {
-            let computed = mac("cmac", &hex(key), &text[..length]).unwrap();
+            let computed = mac("cmac", &hex(key), &[], &text[..length]).unwrap();
             assert_eq!(computed, hex(tag), "{length} bytes");
         }
     }
+}
+
+/// IEEE 1619, annex B: vectors 1 to 3, two blocks.
+#[test]
+fn ieee_1619_xts_two_blocks() {
+    for (key, number, text, sealed) in [
+        (
+            [0x00, 0x00],
+            0,
+            0x00,
+            "917cf69ebd68b2ec9b9fe9a3eadda692cd43d2f59598ed858c02c2652fbf922e",
+        ),
+        (
+            [0x11, 0x22],
+            0x33_3333_3333,
+            0x44,
+            "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0",
+        ),
+    ] {
+        let key = [[key[0]; 16], [key[1]; 16]].concat();
+        check_xts(&key, number, &[text; 32], &hex(sealed));
+    }
+    let key = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f022222222222222222222222222222222");
+    let sealed = hex("af85336b597afc1a900b2eb21ec949d292df4c047e0b21532186a5971a227a89");
+    check_xts(&key, 0x33_3333_3333, &[0x44; 32], &sealed);
+}
+
+/// IEEE 1619, annex B: vectors 4 and 10, 512 bytes under a key of either size.
+#[test]
+fn ieee_1619_xts_512_bytes() {
+    let text: Vec<u8> = (0..=255).cycle().take(512).collect();
+    let key = hex("2718281828459045235360287471352631415926535897932384626433832795");
+    let sealed = hex(
+        "27a7479befa1d476489f308cd4cfa6e2a96e4bbe3208ff25287dd3819616e89cc78cf7f5e543445f
+         8333d8fa7f56000005279fa5d8b5e4ad40e736ddb4d35412328063fd2aab53e5ea1e0a9f332500a5
+         df9487d07a5c92cc512c8866c7e860ce93fdf166a24912b422976146ae20ce846bb7dc9ba94a767a
+         aef20c0d61ad02655ea92dc4c4e41a8952c651d33174be51a10c421110e6d81588ede82103a252d8
+         a750e8768defffed9122810aaeb99f9172af82b604dc4b8e51bcb08235a6f4341332e4ca60482a4b
+         a1a03b3e65008fc5da76b70bf1690db4eae29c5f1badd03c5ccf2a55d705ddcd86d449511ceb7ec3
+         0bf12b1fa35b913f9f747a8afd1b130e94bff94effd01a91735ca1726acd0b197c4e5b03393697e1
+         26826fb6bbde8ecc1e08298516e2c9ed03ff3c1b7860f6de76d4cecd94c8119855ef5297ca67e9f3
+         e7ff72b1e99785ca0a7e7720c5b36dc6d72cac9574c8cbbc2f801e23e56fd344b07f22154beba0f0
+         8ce8891e643ed995c94d9a69c9f1b5f499027a78572aeebd74d20cc39881c213ee770b1010e4bea7
+         18846977ae119f7a023ab58cca0ad752afe656bb3c17256a9f6e9bf19fdd5a38fc82bbe872c5539e
+         db609ef4f79c203ebb140f2e583cb2ad15b4aa5b655016a8449277dbd477ef2c8d6c017db738b18d
+         eb4a427d1923ce3ff262735779a418f20a282df920147beabe421ee5319d0568",
+    );
+    check_xts(&key, 0, &text, &sealed);
+    let key = hex(
+        "2718281828459045235360287471352662497757247093699959574966967627
+         3141592653589793238462643383279502884197169399375105820974944592",
+    );
+    let sealed = hex(
+        "1c3b3a102f770386e4836c99e370cf9bea00803f5e482357a4ae12d414a3e63b5d31e276f8fe4a8d
+         66b317f9ac683f44680a86ac35adfc3345befecb4bb188fd5776926c49a3095eb108fd1098baec70
+         aaa66999a72a82f27d848b21d4a741b0c5cd4d5fff9dac89aeba122961d03a757123e9870f8acf10
+         00020887891429ca2a3e7a7d7df7b10355165c8b9a6d0a7de8b062c4500dc4cd120c0f7418dae3d0
+         b5781c34803fa75421c790dfe1de1834f280d7667b327f6c8cd7557e12ac3a0f93ec05c52e0493ef
+         31a12d3d9260f79a289d6a379bc70c50841473d1a8cc81ec583e9645e07b8d9670655ba5bbcfecc6
+         dc3966380ad8fecb17b6ba02469a020a84e18e8f84252070c13e9f1f289be54fbc481457778f6160
+         15e1327a02b140f1505eb309326d68378f8374595c849d84f4c333ec4423885143cb47bd71c5edae
+         9be69a2ffeceb1bec9de244fbe15992b11b77c040f12bd8f6a975a44a0f90c29a9abc3d4d8939272
+         84c58754cce294529f8614dcd2aba991925fedc4ae74ffac6e333b93eb4aff0479da9a410e4450e0
+         dd7ae4c6e2910900575da401fc07059f645e8b7e9bfdef33943054ff84011493c27b3429eaedb4ed
+         5376441a77ed43851ad77f16f541dfd269d50d6a5f14fb0aab1cbb4c1550be97f7ab4066193c4caa
+         773dad38014bd2092fa755c824bb5e54c4f36ffda9fcea70b9c6e693e148c151",
+    );
+    check_xts(&key, 0xff, &text, &sealed);
+}
+
+/// IEEE 1619, annex B: vectors 15 to 18, the last block incomplete.
+#[test]
+fn ieee_1619_xts_ciphertext_stealing() {
+    let key = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
+    for sealed in [
+        "6c1625db4671522d3d7599601de7ca09ed",
+        "d069444b7a7e0cab09e24447d24deb1fedbf",
+        "e5df1351c0544ba1350b3363cd8ef4beedbf9d",
+        "9d84c813f719aa2c7be3f66171c7c5c2edbf9dac",
+    ] {
+        let sealed = hex(sealed);
+        let text: Vec<u8> = (0..sealed.len() as u8).collect();
+        check_xts(&key, 0x12_3456_789a, &text, &sealed);
+    }
+}
+
+/// One data unit of the given number, in both directions.
+fn check_xts(key: &[u8], number: u128, text: &[u8], sealed: &[u8]) {
+    let tweak = number.to_le_bytes();
+    assert_eq!(encrypt("xts", key, &tweak, text).unwrap(), sealed);
+    assert_eq!(decrypt("xts", key, &tweak, sealed).unwrap(), text);
 }

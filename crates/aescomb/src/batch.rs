@@ -16,7 +16,7 @@ pub enum Status {
     Done,
     /// The padding is none; the output was wiped.
     BadPadding,
-    /// The tag does not belong to the text.
+    /// The tag does not belong to the message; what was opened was wiped.
     BadTag,
 }
 
@@ -38,6 +38,9 @@ pub enum Status {
 pub struct Message<'a> {
     /// The kernels read it where it is.
     job: Job,
+    /// Bytes at the source, and bytes of a tag at the end of the sealed text.
+    src_len: usize,
+    appended: usize,
     dst_len: usize,
     written: usize,
     status: Status,
@@ -55,6 +58,8 @@ impl<'a> Message<'a> {
                 dst: text.dst,
                 ..Job::NONE
             },
+            src_len: text.src_len,
+            appended: 0,
             dst_len: text.dst_len,
             written: 0,
             status: Status::Pending,
@@ -73,11 +78,81 @@ impl<'a> Message<'a> {
         self
     }
 
-    /// Sets where the tag goes, or for verification where it is; its length is
-    /// the length of the tag.
+    /// Sets the associated data: one component, empty or not.
+    pub fn associated_data(mut self, data: &'a [u8]) -> Self {
+        self.job.data = data.as_ptr();
+        self.job.data_len = data.len();
+        self.job.components = 1;
+        self
+    }
+
+    /// Sets the associated data to several components, which not all modes take
+    /// ([`Info::data_components`](crate::Info::data_components)). For SIV no
+    /// component and one that is empty are different.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    ///
+    /// let key = Key::new(Mode::Siv, &[0; 32])?;
+    /// let (mut text, mut tag) = (*b"a message", [0; 16]);
+    /// let mut batch = [Message::new(Text::in_place(&mut text))
+    ///     .associated_data_vector(&[b"from", b"to", b"date"])
+    ///     .tag(&mut tag)];
+    /// Comb::new().seal(&key, &mut batch)?;
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    pub fn associated_data_vector(mut self, components: &'a [&'a [u8]]) -> Self {
+        match components {
+            [] => self.job.components = 0,
+            [data] => return self.associated_data(data),
+            _ => {
+                self.job.data = components.as_ptr().cast();
+                self.job.data_len = components.len();
+                self.job.components = Job::SEVERAL;
+            }
+        }
+        self
+    }
+
+    /// Sets where the tag goes, or for opening and verification where it is; its
+    /// length is the length of the tag.
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
         self.job.tag = tag.as_mut_ptr();
         self.job.tag_len = length(tag.len());
+        self.appended = 0;
+        self
+    }
+
+    /// A tag that is only read.
+    pub(crate) fn given_tag(mut self, tag: &'a [u8]) -> Self {
+        self.job.tag = tag.as_ptr().cast_mut();
+        self.job.tag_len = length(tag.len());
+        self
+    }
+
+    /// Puts a tag of `bytes` bytes right after the ciphertext: sealing writes it
+    /// there and needs room for it, opening takes it from the end of the source.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    ///
+    /// let key = Key::new(Mode::Gcm, &[0; 16])?;
+    /// let mut packet = *b"twelve bytes................";
+    /// let text = Text::in_place_with_room(&mut packet, 12);
+    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_appended(16)];
+    /// let mut comb = Comb::new();
+    /// comb.seal(&key, &mut batch)?;
+    ///
+    /// let text = Text::in_place(&mut packet);
+    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_appended(16)];
+    /// assert!(comb.open(&key, &mut batch)?.all_good());
+    /// assert_eq!(batch[0].output(), b"twelve bytes");
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    pub fn tag_appended(mut self, bytes: usize) -> Self {
+        self.job.tag = core::ptr::null_mut();
+        self.job.tag_len = length(bytes);
+        self.appended = bytes;
         self
     }
 
@@ -107,7 +182,7 @@ impl<'a> Message<'a> {
     fn text(&self) -> Text<'a> {
         Text {
             src: self.job.src,
-            src_len: self.job.len,
+            src_len: self.src_len,
             dst: self.job.dst,
             dst_len: self.dst_len,
             written: self.written,
@@ -256,6 +331,10 @@ pub struct Packed<'a, O> {
     nonce: Stride,
     tags: &'a mut [u8],
     tag: Stride,
+    /// Bytes of a tag at the end of every sealed text.
+    appended: usize,
+    data: &'a [u8],
+    data_layout: Option<Layout<'a, O>>,
     keys: Option<&'a [u32]>,
     results: Option<&'a mut [MessageResult]>,
 }
@@ -294,6 +373,9 @@ impl<'a, O: Offset> Packed<'a, O> {
             nonce: none,
             tags: &mut [],
             tag: none,
+            appended: 0,
+            data: &[],
+            data_layout: None,
             keys: None,
             results: None,
         }
@@ -326,6 +408,26 @@ impl<'a, O: Offset> Packed<'a, O> {
         }
     }
 
+    /// Puts a tag of `bytes` bytes right after each ciphertext, as
+    /// [`Message::tag_appended`] does: the results of sealing are that much longer
+    /// and want an [`output`](Packed::output), or a ring with room; texts to open
+    /// end in their tags.
+    pub fn tags_appended(self, bytes: usize) -> Self {
+        Packed {
+            appended: bytes,
+            ..self
+        }
+    }
+
+    /// The associated data of message `i` lies in `data` as `layout` says.
+    pub fn associated_data(self, data: &'a [u8], layout: Layout<'a, O>) -> Self {
+        Packed {
+            data,
+            data_layout: Some(layout),
+            ..self
+        }
+    }
+
     /// Message `i` uses key `keys[i]` of the table.
     pub fn keys(self, keys: &'a [u32]) -> Self {
         Packed {
@@ -344,6 +446,14 @@ impl<'a, O: Offset> Packed<'a, O> {
     }
 }
 
+/// What scheduling wants to know of a message that was admitted.
+pub(crate) struct Admitted {
+    pub len: usize,
+    pub key: u32,
+    /// Bytes of tag that the result has at its end.
+    pub longer: usize,
+}
+
 /// Whether the two have no byte in common.
 #[inline(always)]
 pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> bool {
@@ -352,7 +462,7 @@ pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: us
 }
 
 pub(crate) mod sealed {
-    use super::{Error, Job, Jobs, Status, Task};
+    use super::{Admitted, Error, Job, Jobs, Status, Task};
 
     pub trait Sealed {}
 
@@ -364,16 +474,13 @@ pub(crate) mod sealed {
         /// What is wrong with the batch as a whole; `verdicts`: the call makes
         /// a verdict per message.
         fn check(&self, verdicts: bool) -> Result<(), Error>;
-        /// Checks message `i` and gives its length and key; `memory` has room for
-        /// a job per message.
+        /// Checks message `i`; `memory` has room for a job per message.
         fn admit(
             &mut self,
             task: &Task<'_>,
             memory: &mut [Job],
             i: usize,
-        ) -> Result<(usize, u32), Error>;
-        /// Message `i`'s own tag.
-        fn tag(&self, i: usize) -> *const u8;
+        ) -> Result<Admitted, Error>;
         /// The jobs of messages that were admitted.
         fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a>;
         fn report(&mut self, i: usize, status: Status, written: usize);
@@ -395,14 +502,23 @@ impl sealed::Parts for [Message<'_>] {
     }
 
     #[inline(always)]
-    fn admit(&mut self, task: &Task<'_>, _: &mut [Job], i: usize) -> Result<(usize, u32), Error> {
-        let message = &self[i];
+    fn admit(&mut self, task: &Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
+        let message = &mut self[i];
+        let mut longer = 0;
+        if message.appended > 0 {
+            longer = task.append(
+                &mut message.job,
+                message.src_len,
+                message.dst_len,
+                message.appended,
+            )?;
+        }
         task.admit(&message.job, message.dst_len)?;
-        Ok((message.job.len, message.job.key))
-    }
-
-    fn tag(&self, i: usize) -> *const u8 {
-        self[i].job.tag
+        Ok(Admitted {
+            len: message.job.len,
+            key: message.job.key,
+            longer,
+        })
     }
 
     fn jobs<'a>(&'a self, _: &'a [Job]) -> Jobs<'a> {
@@ -436,12 +552,8 @@ macro_rules! as_slice {
                 task: &Task<'_>,
                 memory: &mut [Job],
                 i: usize,
-            ) -> Result<(usize, u32), Error> {
+            ) -> Result<Admitted, Error> {
                 self[..].admit(task, memory, i)
-            }
-
-            fn tag(&self, i: usize) -> *const u8 {
-                self[..].tag(i)
             }
 
             fn jobs<'j>(&'j self, memory: &'j [Job]) -> Jobs<'j> {
@@ -495,6 +607,12 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
                 count(starts.len(), Field::Count)?;
             }
         }
+        if let Some(data) = &self.data_layout {
+            count(data.len(), Field::Count)?;
+            if let Layout::Slots { starts, .. } = data {
+                count(starts.len(), Field::Count)?;
+            }
+        }
         if let Some(keys) = self.keys {
             count(keys.len(), Field::Count)?;
         }
@@ -530,7 +648,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         task: &Task<'_>,
         memory: &mut [Job],
         i: usize,
-    ) -> Result<(usize, u32), Error> {
+    ) -> Result<Admitted, Error> {
         let Text {
             src,
             src_len: src_end,
@@ -555,13 +673,25 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             nonce_len: length(self.nonce.bytes),
             tag_len: length(self.tag.bytes),
             key: self.keys.map_or(0, |keys| keys[i]),
+            ..Job::NONE
         };
+        if let Some(data) = &self.data_layout {
+            let (at, len, _) = data.span(i, self.data.len())?;
+            memory[i].data = self.data.as_ptr().wrapping_add(at);
+            memory[i].data_len = len;
+            memory[i].components = 1;
+        }
+        let mut longer = 0;
+        if self.appended > 0 {
+            memory[i].tag_len = length(self.appended);
+            longer = task.append(&mut memory[i], len, dst_len, self.appended)?;
+        }
         task.admit(&memory[i], dst_len)?;
-        Ok((len, memory[i].key))
-    }
-
-    fn tag(&self, i: usize) -> *const u8 {
-        self.tags.as_ptr().wrapping_add(i * self.tag.stride)
+        Ok(Admitted {
+            len: memory[i].len,
+            key: memory[i].key,
+            longer,
+        })
     }
 
     fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a> {

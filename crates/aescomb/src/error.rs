@@ -38,11 +38,18 @@ pub enum Field {
     TagLength,
     /// Length of a message in bytes.
     TextLength,
+    /// Length of a message's associated data in bytes.
+    DataLength,
+    /// Number of components of a message's associated data.
+    DataCount,
     /// Length of a message's destination in bytes.
     OutputLength,
     /// Source and destination share bytes without being the same; given is the
     /// distance between their first bytes.
     Overlap,
+    /// The tag of a message that was opened or verified alone: it does not belong to
+    /// the message; given is the length of the message.
+    Tag,
     /// The padding of a message that was decrypted alone; given is the length of
     /// the ciphertext.
     Padding,
@@ -125,6 +132,14 @@ impl fmt::Display for Error {
             Field::NonceLength => write!(f, "nonce of {given} bytes; allowed: {allowed}"),
             Field::TagLength => write!(f, "tag of {given} bytes; allowed: {allowed}"),
             Field::TextLength => write!(f, "text of {given} bytes; allowed: {allowed}"),
+            Field::DataLength => {
+                write!(f, "associated data of {given} bytes; allowed: {allowed}")
+            }
+            Field::DataCount => write!(
+                f,
+                "associated data of {given} components; allowed: {allowed}"
+            ),
+            Field::Tag => write!(f, "the tag is not that of the message ({given} bytes)"),
             Field::OutputLength => write!(f, "destination of {given} bytes; allowed: {allowed}"),
             Field::Overlap => write!(
                 f,

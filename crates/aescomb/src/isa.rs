@@ -11,7 +11,7 @@
 
 use crate::backend::{Backend, dispatch};
 use crate::key::Key;
-use crate::lanes::LaneKeys;
+use crate::lane_keys::{LaneKeys, Uses};
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
@@ -36,8 +36,33 @@ pub(crate) use {
 };
 
 /// [`Isa::expand`] on a backend.
-pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
-    dispatch!(backend, 1, s => s.expand(raw, out, with_inverse))
+pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], part: Part) {
+    dispatch!(backend, 1, s => s.expand(raw, out, part))
+}
+
+/// CIPH_K of one block.
+pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block {
+    #[inline(never)]
+    fn run<S: Isa>(s: S, key: &Key, block: Block) -> Block {
+        s.enter(
+            #[inline(always)]
+            || {
+                let keys = s.keys(key);
+                s.last(Uniform::new(s, &keys, key).encrypt(s.splat(&block)))
+            },
+        )
+    }
+    dispatch!(backend, 1, s => run(s.narrow(), key, block))
+}
+
+/// Which schedule of a [`Key`] an expansion is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The first, with CIPH_K(0^128); with the inverse cipher's round keys on
+    /// demand.
+    First { inverse: bool },
+    /// The second, of modes with two keys.
+    Second,
 }
 
 /// 16 bytes in the order of the standard: byte 0 first.
@@ -54,6 +79,31 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     fn count64(self, steps: Self) -> Self;
     /// As `count` in the four low bytes of each block alone.
     fn count32(self, steps: Self) -> Self;
+    /// Every block times x, a little-endian polynomial modulo x^128 + x^7 + x^2 +
+    /// x + 1 (the doubling of IEEE 1619).
+    fn double(self) -> Self;
+    /// The same for blocks in the order of a big-endian integer (the doubling of SP
+    /// 800-38B section 5.3).
+    #[inline(always)]
+    fn double_block(self) -> Self {
+        self.swap_bytes().double().swap_bytes()
+    }
+    /// The product of POLYVAL (RFC 8452 section 3): a b x^-128 modulo x^128 +
+    /// x^127 + x^126 + x^121 + 1.
+    fn mul(self, b: Self) -> Self;
+    /// Both halves of every block, little-endian integers, shifted by the numbers
+    /// in that half of `n`, which are the same in both; 64 shifts everything out.
+    fn shift_left(self, n: Self) -> Self;
+    fn shift_right(self, n: Self) -> Self;
+    /// Byte `i` of every block is its byte `index[i]`, or 0 where that has its top
+    /// bit set.
+    fn shuffle(self, index: Self) -> Self;
+
+    /// `yes` where `mask` has ones, `no` where it has zeros.
+    #[inline(always)]
+    fn select(mask: Self, yes: Self, no: Self) -> Self {
+        no ^ ((no ^ yes) & mask)
+    }
 }
 
 /// AES under the keys of a row: one for all lanes, or one per lane.
@@ -63,10 +113,23 @@ pub(crate) trait Cipher {
     fn encrypt(&self, x: Self::W) -> Self::W;
     /// The inverse cipher.
     fn decrypt(&self, x: Self::W) -> Self::W;
+    /// The forward cipher under the second key.
+    fn encrypt_second(&self, x: Self::W) -> Self::W;
     /// The mode's `i`-th constant of the key.
     fn subkey(&self, i: usize) -> Self::W;
+    /// The same block in every lane.
+    fn splat(&self, block: &Block) -> Self::W;
+
     /// The integer 1 in every block, little-endian.
-    fn one(&self) -> Self::W;
+    #[inline(always)]
+    fn one(&self) -> Self::W {
+        self.splat(&1u128.to_le_bytes())
+    }
+
+    #[inline(always)]
+    fn zero(&self) -> Self::W {
+        self.splat(&[0; 16])
+    }
 }
 
 /// The contract of an instruction set.
@@ -96,25 +159,45 @@ pub(crate) trait Isa: Copy {
     /// Runs `f` compiled for this instruction set: the only crossing.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 
-    /// FIPS 197 section 5.2 for keys of one length, several at once, and
-    /// CIPH_K(0^128) of each; with the inverse cipher's round keys on demand.
-    fn expand(self, raw: &[&[u8]], out: &mut [Key], with_inverse: bool);
+    /// FIPS 197 section 5.2 for keys of one length, several at once.
+    fn expand(self, raw: &[&[u8]], out: &mut [Key], part: Part);
+    /// The same for keys that a row holds, one in each lane: its `bytes` bytes are
+    /// those of `raw[0]` and then those of `raw[1]`.
+    fn expand_row<const L: usize>(self, keys: &mut LaneKeys<L>, raw: [Self::W; 2], bytes: usize);
 
     fn keys(self, key: &Key) -> Self::Keys;
-    /// Gives lane `l` of `keys` a key; `inverse`: for the inverse cipher.
-    fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, inverse: bool);
+    /// Gives lane `l` of `keys` the schedules of `key` that `uses` says.
+    fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses);
     fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
-    fn encrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
-    fn decrypt_each(self, keys: &LaneKeys, x: Self::W) -> Self::W;
+    fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
+    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
+    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
+    fn encrypt_second_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
 
     /// The same block in every lane.
     fn splat(self, block: &Block) -> Self::W;
     /// `LANES * 16` bytes at `from`.
     unsafe fn load(self, from: *const u8) -> Self::W;
     unsafe fn store(self, x: Self::W, to: *mut u8);
-    /// The `len` bytes at `from`, fewer than `LANES * 16`, and zeros after them.
+
+    /// A block for each lane.
+    #[inline(always)]
+    fn load_row<const L: usize>(self, row: &[Block; L]) -> Self::W {
+        const { assert!(Self::LANES <= L) };
+        // SAFETY: the row has `LANES` blocks.
+        unsafe { self.load(row.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store_row<const L: usize>(self, x: Self::W, row: &mut [Block; L]) {
+        const { assert!(Self::LANES <= L) };
+        // SAFETY: the row has `LANES` blocks.
+        unsafe { self.store(x, row.as_mut_ptr().cast()) }
+    }
+
+    /// The `len` bytes at `from`, at most `LANES * 16`, and zeros after them.
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize);
     /// Lane `l` from the 16 bytes at `at[l] + offset`, where `at` has `LANES`
@@ -174,24 +257,37 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     }
 
     #[inline(always)]
+    fn encrypt_second(&self, x: S::W) -> S::W {
+        self.s.encrypt_second(&self.keys, x)
+    }
+
+    #[inline(always)]
     fn subkey(&self, i: usize) -> S::W {
         self.s.splat(self.key.subkey(i))
     }
 
     #[inline(always)]
-    fn one(&self) -> S::W {
-        one(self.s)
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
     }
 }
 
 /// One key per lane.
-#[derive(Clone, Copy)]
-pub(crate) struct PerLane<'k, S: Isa> {
+pub(crate) struct PerLane<'k, S, const L: usize> {
     pub s: S,
-    pub keys: &'k LaneKeys,
+    pub keys: &'k LaneKeys<L>,
 }
 
-impl<S: Isa> Cipher for PerLane<'_, S> {
+impl<S: Copy, const L: usize> Clone for PerLane<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Copy, const L: usize> Copy for PerLane<'_, S, L> {}
+
+impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
     type W = S::W;
 
     #[inline(always)]
@@ -205,17 +301,17 @@ impl<S: Isa> Cipher for PerLane<'_, S> {
     }
 
     #[inline(always)]
+    fn encrypt_second(&self, x: S::W) -> S::W {
+        self.s.encrypt_second_each(self.keys, x)
+    }
+
+    #[inline(always)]
     fn subkey(&self, i: usize) -> S::W {
         self.keys.subkey(self.s, i)
     }
 
     #[inline(always)]
-    fn one(&self) -> S::W {
-        one(self.s)
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
     }
-}
-
-#[inline(always)]
-fn one<S: Isa>(s: S) -> S::W {
-    s.splat(&1u128.to_le_bytes())
 }

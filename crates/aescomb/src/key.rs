@@ -2,16 +2,19 @@
 
 use crate::backend::Backend;
 use crate::error::{Allowed, Error, Field};
-use crate::isa::{self, Block};
+use crate::isa::{self, Block, Part};
 use crate::modes::Mode;
 use alloc::vec::Vec;
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A key for one mode: the AES key schedule and the mode's constants.
+/// How many constants a mode may have for a key.
+pub(crate) const CONSTANTS: usize = 10;
+
+/// A key for one mode: the AES key schedules and the mode's constants.
 ///
-/// Immutable, `Send` and `Sync`, 576 bytes whatever the key size, usable with
-/// every backend, wiped on drop. `Debug` shows the mode and the key size only.
+/// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
+/// touches what it needs), usable with every backend, wiped on drop. `Debug` shows the mode and the key size only.
 ///
 /// ```
 /// use aescomb::{Key, Mode};
@@ -33,12 +36,20 @@ pub struct Key {
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
     pub(crate) dec: [Block; 15],
+    /// Round keys of the second key, for modes that have two.
+    pub(crate) second: [Block; 15],
     /// The mode's constants; on the way there, CIPH_K(0^128).
-    pub(crate) sub: [Block; 2],
+    pub(crate) sub: [Block; CONSTANTS],
 }
 
+/// Keys that are expanded together.
+const STEP: usize = 16;
+
 impl Key {
-    /// Expands a key of 16, 24 or 32 bytes for `mode`.
+    /// Expands a key for `mode`: of 16, 24 or 32 bytes, or of twice as many for
+    /// modes with two keys, one after the other ([`Info::key_bytes`]).
+    ///
+    /// [`Info::key_bytes`]: crate::Info::key_bytes
     ///
     /// # Errors
     /// [`Field::KeyLength`] for any other length.
@@ -64,8 +75,8 @@ impl Key {
     /// ```
     ///
     /// # Errors
-    /// [`Field::KeyLength`] with the index of the first key whose length is none
-    /// of 16, 24 and 32 bytes; `table` is unchanged then.
+    /// [`Field::KeyLength`] with the index of the first key whose length the
+    /// mode does not take; `table` is unchanged then.
     pub fn expand_many<K: AsRef<[u8]>>(
         mode: Mode,
         raw: &[K],
@@ -91,7 +102,6 @@ impl Key {
         }
         table.truncate(raw.len());
         table.resize_with(raw.len(), || Key::blank(mode));
-        const STEP: usize = 16;
         for (raw, out) in raw.chunks(STEP).zip(table.chunks_mut(STEP)) {
             let mut refs: [&[u8]; STEP] = [&[]; STEP];
             for (r, raw) in refs.iter_mut().zip(raw) {
@@ -126,7 +136,8 @@ impl Key {
             reserved: [0; 14],
             enc: [[0; 16]; 15],
             dec: [[0; 16]; 15],
-            sub: [[0; 16]; 2],
+            second: [[0; 16]; 15],
+            sub: [[0; 16]; CONSTANTS],
         }
     }
 
@@ -153,15 +164,19 @@ impl Key {
         &self.sub[i]
     }
 
-    /// The key itself: the schedule begins with it.
-    pub(crate) fn raw(&self) -> RawKey {
-        let mut raw = RawKey {
-            bytes: [0; 32],
-            len: (self.rounds() - 6) * 4,
+    /// The keys themselves: the schedules begin with them.
+    pub(crate) fn raw(&self) -> (RawKey, Option<RawKey>) {
+        let raw = |schedule: &[Block; 15]| {
+            let mut raw = RawKey {
+                bytes: [0; 32],
+                len: (self.rounds() - 6) * 4,
+            };
+            raw.bytes[..16].copy_from_slice(&schedule[0]);
+            raw.bytes[16..].copy_from_slice(&schedule[1]);
+            raw
         };
-        raw.bytes[..16].copy_from_slice(&self.enc[0]);
-        raw.bytes[16..].copy_from_slice(&self.enc[1]);
-        raw
+        let two = self.mode.info().two_keys;
+        (raw(&self.enc), two.then(|| raw(&self.second)))
     }
 }
 
@@ -183,15 +198,29 @@ impl Drop for RawKey {
     }
 }
 
-/// Expands keys of one length.
+/// Expands keys of one length, at most [`STEP`].
 fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     let mode = out[0].mode;
+    let info = mode.info();
+    // A half of each key where the mode has two.
+    let each = raw[0].len() >> u32::from(info.two_keys);
     for key in out.iter_mut() {
-        key.rounds = (raw[0].len() / 4 + 6) as u8;
+        key.rounds = (each / 4 + 6) as u8;
     }
-    isa::expand(backend, raw, out, mode.info().inverse);
+    let mut halves = [&[][..]; STEP];
+    if info.two_keys {
+        for (half, raw) in halves.iter_mut().zip(raw) {
+            *half = &raw[each..];
+        }
+        isa::expand(backend, &halves[..raw.len()], out, Part::Second);
+    }
+    for (half, raw) in halves.iter_mut().zip(raw) {
+        *half = &raw[..each];
+    }
+    let inverse = info.inverse;
+    isa::expand(backend, &halves[..raw.len()], out, Part::First { inverse });
     for key in out {
-        mode.subkeys(&mut key.sub);
+        mode.constants(backend, key);
     }
 }
 
@@ -201,7 +230,8 @@ impl Drop for Key {
         // the expansion.
         self.enc = [[0; 16]; 15];
         self.dec = [[0; 16]; 15];
-        self.sub = [[0; 16]; 2];
+        self.second = [[0; 16]; 15];
+        self.sub = [[0; 16]; CONSTANTS];
         zeroize::optimization_barrier(self);
     }
 }

@@ -3,26 +3,26 @@
 //!
 //! `unsafe` here rests on two facts. A [`Job`] is made by `batch.rs` alone, from
 //! borrowed slices that outlive the call, with `src` readable for `len` bytes,
-//! `dst` writable for what the mode makes of them, `nonce` readable for the
-//! mode's nonce and `tag` writable for `tag_len` bytes. And [`Lanes`] never goes
-//! beyond the rows of a lane's job: `window` checks it, once per window; lanes
-//! without a message work on memory of their own.
+//! `dst` writable for what the mode makes of them, `nonce` readable for
+//! `nonce_len` bytes (16 where [`Sweep::NONCE`] says so), the components of
+//! associated data readable, and `tag` readable, or writable where the operation
+//! makes tags, for `tag_len` bytes, at most 16. And [`Lanes`] never goes beyond the
+//! rows of a lane's job: `window` checks it, once per window; lanes without a
+//! message work on memory of their own.
 #![allow(unsafe_code)]
 
 use crate::comb::Window;
-use crate::isa::{Block, Cipher, Isa, Soft};
+use crate::isa::{Block, Cipher, Isa, Wide};
 use crate::key::Key;
-use crate::mode::Lengths;
-use crate::modes::{State, Sweep, padding_len};
+use crate::modes::{HEADER, State, Sweep, TAG, Tail, padding_len};
 use core::marker::PhantomData;
-use subtle::ConstantTimeEq;
 
 /// The most messages in flight, over all backends.
 pub(crate) const MAX_LANES: usize = 32;
 /// The most blocks of state that a mode keeps per message.
-const MAX_STATE: usize = 1;
-/// Idle lanes work on memory of their own, which has this many rows.
-const IDLE_ROWS: usize = 256;
+const MAX_STATE: usize = 3;
+/// Idle lanes of a group work on memory of their own, which has this many rows.
+pub(crate) const IDLE_ROWS: usize = 256;
 
 /// One message.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +34,16 @@ pub(crate) struct Job {
     pub tag: *mut u8,
     /// Bytes at `src`.
     pub len: usize,
+    /// Associated data: of one component its bytes, of several a `&[u8]` for each.
+    pub data: *const u8,
+    /// Bytes of one component, or the number of several.
+    pub data_len: usize,
     pub nonce_len: u32,
     pub tag_len: u32,
     /// Place in the key table.
     pub key: u32,
+    /// Components of associated data: 0, 1 or [`Job::SEVERAL`].
+    pub components: u32,
 }
 
 // SAFETY: the pointers are used during a call only, while the slices behind them
@@ -79,16 +85,45 @@ impl<'a> Jobs<'a> {
 }
 
 impl Job {
+    pub(crate) const SEVERAL: u32 = u32::MAX;
+
     pub(crate) const NONE: Job = Job {
         src: core::ptr::null(),
         dst: core::ptr::null_mut(),
         nonce: core::ptr::null(),
         tag: core::ptr::null_mut(),
         len: 0,
+        data: core::ptr::null(),
+        data_len: 0,
         nonce_len: 0,
         tag_len: 0,
         key: 0,
+        components: 0,
     };
+
+    /// How many components of associated data it has.
+    #[inline(always)]
+    pub(crate) fn components(&self) -> usize {
+        match self.components {
+            Job::SEVERAL => self.data_len,
+            n => n as usize,
+        }
+    }
+
+    /// Component `i` of the associated data.
+    #[inline(always)]
+    fn component(&self, i: usize) -> (*const u8, usize) {
+        match self.components {
+            Job::SEVERAL => {
+                // SAFETY: there are `data_len` slices at `data`.
+                let all = unsafe {
+                    core::slice::from_raw_parts(self.data.cast::<&[u8]>(), self.data_len)
+                };
+                (all[i].as_ptr(), all[i].len())
+            }
+            _ => (self.data, self.data_len),
+        }
+    }
 
     /// Takes PKCS#7 padding off the result, which has whole blocks and at least
     /// one: the length without it, or `None`, and the result is wiped, where
@@ -107,200 +142,322 @@ impl Job {
         }
     }
 
-    /// Whether its tag, which was computed, is the one at `given`; in time that
-    /// depends on the length alone.
-    pub(crate) fn has_tag(&self, given: *const u8) -> bool {
-        let len = self.tag_len as usize;
-        // SAFETY: both are readable for `tag_len` bytes.
-        let (a, b) = unsafe {
-            (
-                core::slice::from_raw_parts(self.tag, len),
-                core::slice::from_raw_parts(given, len),
-            )
-        };
-        a.ct_eq(b).into()
+    /// Wipes what an opening has written.
+    #[cold]
+    pub(crate) fn wipe(&self) {
+        if self.len > 0 {
+            // SAFETY: the destination has `len` bytes, and they have been written.
+            unsafe { core::ptr::write_bytes(self.dst, 0, self.len) };
+        }
     }
 }
 
-/// The end of a message, in all lanes at once: what its rows leave over.
-pub(crate) struct Last<W> {
-    /// The bytes after the rows, padded as the mode asks.
+/// What a mode may know of a message before it begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'j, S> {
+    s: S,
+    job: &'j Job,
+    /// Whether the tag was given with the message.
+    given: bool,
+}
+
+impl<'j, S: Isa> Facts<'j, S> {
+    /// The first bytes of the nonce, at most 16, and zeros.
+    #[inline(always)]
+    pub(crate) fn nonce_block(&self) -> Block {
+        let len = (self.job.nonce_len as usize).min(16);
+        // SAFETY: the nonce has that many bytes.
+        unsafe { self.s.load_bytes(self.job.nonce, len) }
+    }
+
+    pub(crate) fn nonce(&self) -> &'j [u8] {
+        match self.job.nonce_len {
+            0 => &[],
+            // SAFETY: the nonce has that many bytes.
+            len => unsafe { core::slice::from_raw_parts(self.job.nonce, len as usize) },
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn nonce_len(&self) -> usize {
+        self.job.nonce_len as usize
+    }
+
+    /// Bytes of text.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.job.len
+    }
+
+    /// Bytes of associated data, which has one component at most.
+    #[inline(always)]
+    pub(crate) fn data_len(&self) -> usize {
+        self.job.data_len
+    }
+
+    /// The first bytes of the associated data, at most `n` of them and at most 16,
+    /// and zeros.
+    #[inline(always)]
+    pub(crate) fn data_block(&self, n: usize) -> Block {
+        let len = self.job.data_len.min(n).min(16);
+        // SAFETY: the only component has that many bytes.
+        unsafe { self.s.load_bytes(self.job.data, len) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn tag_len(&self) -> usize {
+        self.job.tag_len as usize
+    }
+
+    /// The tag that was given, for modes whose tags have 16 bytes; zeros where the
+    /// tag is to be made.
+    #[inline(always)]
+    pub(crate) fn given_tag(&self) -> Block {
+        let len = if self.given { self.tag_len() } else { 0 };
+        // SAFETY: the tag has that many bytes.
+        unsafe { self.s.load_bytes(self.job.tag, len) }
+    }
+}
+
+/// Up to 16 bytes of every message: what rows leave over. Unless the mode says
+/// which it needs, nothing but `block` is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<W> {
+    /// The bytes, and zeros.
     pub block: W,
-    /// All ones where these were fewer than 16.
+    /// Ones where there are bytes.
+    pub bytes: W,
+    /// All ones where they are fewer than 16.
     pub partial: W,
+    /// All ones where there are any.
+    pub some: W,
+    /// 1 and zeros after fewer than 16 bytes (SP 800-38B section 6.2); zeros
+    /// elsewhere.
+    pub one_zero: W,
+    /// What PKCS#7 puts after them (RFC 5652 section 6.3).
+    pub pkcs7: W,
+    /// [`Wide::shuffle`] with it moves a block up by as many bytes as there are.
+    pub up: W,
+    /// Moves a block down by 16 minus as many bytes.
+    pub down: W,
 }
 
-/// Round keys of one key per lane, in the order in which kernels load them.
-#[repr(C, align(64))]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // `soft` alone is used
-pub(crate) struct LaneKeys {
-    rk: [[Block; MAX_LANES]; 15],
-    sub: [[Block; MAX_LANES]; 2],
-    rounds: usize,
-    /// The portable backend's own form.
-    soft: [Option<Soft>; 4],
+/// The end of a message, in all lanes at once.
+pub(crate) struct Last<W> {
+    pub first: Piece<W>,
+    /// For [`Tail::Double`]: the bytes after the first 16.
+    pub second: Piece<W>,
 }
 
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-impl LaneKeys {
-    pub(crate) fn new() -> Self {
-        LaneKeys {
-            rk: [[[0; 16]; MAX_LANES]; 15],
-            sub: [[[0; 16]; MAX_LANES]; 2],
-            rounds: 10,
-            soft: [const { None }; 4],
+/// Places in a block of which the first `n` bytes are taken, for 0 to 16.
+type Table = [Block; 17];
+
+macro_rules! table {
+    (|$n:ident, $i:ident| $f:expr) => {{
+        let mut out: Table = [[0; 16]; 17];
+        let mut $n = 0;
+        while $n < 17 {
+            let mut $i = 0;
+            while $i < 16 {
+                out[$n][$i] = $f as u8;
+                $i += 1;
+            }
+            $n += 1;
+        }
+        out
+    }};
+}
+
+const BYTES: Table = table!(|n, i| if i < n { 0xff } else { 0 });
+const PARTIAL: Table = table!(|n, i| if n < 16 { 0xff } else { 0 });
+const SOME: Table = table!(|n, i| if n > 0 { 0xff } else { 0 });
+const ONE_ZERO: Table = table!(|n, i| if i == n { 0x80 } else { 0 });
+const PKCS7: Table = table!(|n, i| if i < n { 0 } else { 16 - n });
+const UP: Table = table!(|n, i| if i < n { 0x80 } else { i - n });
+const DOWN: Table = table!(|n, i| if i < n { i + 16 - n } else { 0x80 });
+
+impl<W: Wide> Piece<W> {
+    /// # Safety
+    /// `at` and `len` have `LANES` entries; of each, `len` is at most 16 and that
+    /// many bytes are readable.
+    #[inline(always)]
+    unsafe fn load<S: Isa<W = W>>(s: S, at: *const *const u8, len: *const usize) -> Self {
+        // SAFETY: the caller's; the tables have entries for 0 to 16.
+        unsafe {
+            Piece {
+                block: s.gather_part(at, len),
+                bytes: s.look_up(BYTES.as_ptr(), len),
+                partial: s.look_up(PARTIAL.as_ptr(), len),
+                some: s.look_up(SOME.as_ptr(), len),
+                one_zero: s.look_up(ONE_ZERO.as_ptr(), len),
+                pkcs7: s.look_up(PKCS7.as_ptr(), len),
+                up: s.look_up(UP.as_ptr(), len),
+                down: s.look_up(DOWN.as_ptr(), len),
+            }
         }
     }
 
-    /// Gives lane `l` the round keys `schedule` of `key`.
+    /// Without a message.
     #[inline(always)]
-    pub(crate) fn set(&mut self, l: usize, key: &Key, schedule: &[Block; 15]) {
-        self.rounds = key.rounds();
-        for (row, block) in self.rk.iter_mut().zip(schedule).take(key.rounds() + 1) {
-            row[l] = *block;
+    fn none(zero: W) -> Self {
+        Piece {
+            block: zero,
+            bytes: zero,
+            partial: zero,
+            some: zero,
+            one_zero: zero,
+            pkcs7: zero,
+            up: zero,
+            down: zero,
         }
-        self.set_constants(l, key);
-    }
-
-    pub(crate) fn set_soft(&mut self, l: usize, key: &Key, soft: Soft) {
-        self.soft[l] = Some(soft);
-        self.set_constants(l, key);
-    }
-
-    #[inline(always)]
-    fn set_constants(&mut self, l: usize, key: &Key) {
-        for (i, row) in self.sub.iter_mut().enumerate() {
-            row[l] = *key.subkey(i);
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn rounds(&self) -> usize {
-        self.rounds
-    }
-
-    /// Round key `r` of lane `l` and the lanes after it.
-    #[inline(always)]
-    pub(crate) fn at(&self, r: usize, l: usize) -> *const u8 {
-        self.rk[r][l..].as_ptr().cast()
-    }
-
-    /// The portable form of lane `l`'s key; `None` for a lane never used.
-    pub(crate) fn soft(&self, l: usize) -> Option<&Soft> {
-        self.soft[l].as_ref()
-    }
-
-    #[inline(always)]
-    pub(crate) fn subkey<S: Isa>(&self, s: S, i: usize) -> S::W {
-        // SAFETY: a row holds `MAX_LANES` blocks.
-        unsafe { s.load(self.sub[i].as_ptr().cast()) }
     }
 }
 
-impl Drop for LaneKeys {
-    fn drop(&mut self) {
-        self.rk = [[[0; 16]; MAX_LANES]; 15];
-        self.sub = [[[0; 16]; MAX_LANES]; 2];
-        zeroize::optimization_barrier(self);
+/// Bytes of each message, and where they are.
+struct Pieces<const L: usize> {
+    at: [*const u8; L],
+    len: [usize; L],
+}
+
+impl<const L: usize> Pieces<L> {
+    const NONE: Self = Pieces {
+        at: [core::ptr::null(); L],
+        len: [0; L],
+    };
+
+    /// # Safety
+    /// As [`Piece::load`], with `S::LANES` at most `L`.
+    #[inline(always)]
+    unsafe fn load<S: Isa>(&self, s: S) -> Piece<S::W> {
+        // SAFETY: the caller's.
+        unsafe { Piece::load(s, self.at.as_ptr(), self.len.as_ptr()) }
     }
 }
 
 /// Memory for a group of messages, one to a lane, longest first.
 #[repr(C, align(64))]
-pub(crate) struct Lanes {
-    state: [[Block; MAX_LANES]; MAX_STATE],
+pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
+    state: [[Block; L]; MAX_STATE],
     /// The state of messages that have ended.
-    kept: [[Block; MAX_LANES]; MAX_STATE],
-    src: [*const u8; MAX_LANES],
-    dst: [*mut u8; MAX_LANES],
-    nonce: [*const u8; MAX_LANES],
-    rows: [usize; MAX_LANES],
-    /// What the rows leave over, and where the result of the finish goes.
-    rest: [*const u8; MAX_LANES],
-    rest_len: [usize; MAX_LANES],
-    last: [*mut u8; MAX_LANES],
-    last_len: [usize; MAX_LANES],
-    key: [u32; MAX_LANES],
-    idle: [Block; IDLE_ROWS],
+    kept: [[Block; L]; MAX_STATE],
+    header: [[Block; L]; HEADER],
+    job: [*const Job; L],
+    src: [*const u8; L],
+    dst: [*mut u8; L],
+    nonce: [*const u8; L],
+    rows: [usize; L],
+    /// What the rows leave over, and where their results go.
+    rest: Pieces<L>,
+    second: Pieces<L>,
+    end: [*mut u8; L],
+    second_end: [*mut u8; L],
+    tag: [*mut u8; L],
+    tag_len: [usize; L],
+    given: [*const u8; L],
+    /// A component of associated data: its next row, its rows, what they leave.
+    data: [*const u8; L],
+    data_rows: [usize; L],
+    data_rest: Pieces<L>,
+    /// 16 for lanes that take part in a row of it, 0 for others.
+    takes: [usize; L],
+    key: [u32; L],
+    idle: [Block; IDLE],
 }
 
 // SAFETY: as for `Job`.
-unsafe impl Send for Lanes {}
+unsafe impl<const L: usize, const IDLE: usize> Send for Lanes<L, IDLE> {}
 // SAFETY: as above.
-unsafe impl Sync for Lanes {}
+unsafe impl<const L: usize, const IDLE: usize> Sync for Lanes<L, IDLE> {}
 
-impl Drop for Lanes {
+impl<const L: usize, const IDLE: usize> Drop for Lanes<L, IDLE> {
     fn drop(&mut self) {
-        self.state = [[[0; 16]; MAX_LANES]; MAX_STATE];
-        self.kept = self.state;
-        self.idle = [[0; 16]; IDLE_ROWS];
+        self.state = [[[0; 16]; L]; MAX_STATE];
+        self.kept = [[[0; 16]; L]; MAX_STATE];
+        self.header = [[[0; 16]; L]; HEADER];
+        self.idle = [[0; 16]; IDLE];
         zeroize::optimization_barrier(self);
     }
 }
 
-impl Lanes {
+impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     pub(crate) fn new() -> Self {
         Lanes {
-            state: [[[0; 16]; MAX_LANES]; MAX_STATE],
-            kept: [[[0; 16]; MAX_LANES]; MAX_STATE],
-            src: [core::ptr::null(); MAX_LANES],
-            dst: [core::ptr::null_mut(); MAX_LANES],
-            nonce: [core::ptr::null(); MAX_LANES],
-            rows: [0; MAX_LANES],
-            rest: [core::ptr::null(); MAX_LANES],
-            rest_len: [0; MAX_LANES],
-            last: [core::ptr::null_mut(); MAX_LANES],
-            last_len: [0; MAX_LANES],
-            key: [0; MAX_LANES],
-            idle: [[0; 16]; IDLE_ROWS],
+            state: [[[0; 16]; L]; MAX_STATE],
+            kept: [[[0; 16]; L]; MAX_STATE],
+            header: [[[0; 16]; L]; HEADER],
+            job: [core::ptr::null(); L],
+            src: [core::ptr::null(); L],
+            dst: [core::ptr::null_mut(); L],
+            nonce: [core::ptr::null(); L],
+            rows: [0; L],
+            rest: Pieces::NONE,
+            second: Pieces::NONE,
+            end: [core::ptr::null_mut(); L],
+            second_end: [core::ptr::null_mut(); L],
+            tag: [core::ptr::null_mut(); L],
+            tag_len: [0; L],
+            given: [core::ptr::null(); L],
+            data: [core::ptr::null(); L],
+            data_rows: [0; L],
+            data_rest: Pieces::NONE,
+            takes: [0; L],
+            key: [0; L],
+            idle: [[0; 16]; IDLE],
         }
     }
 
-    /// Makes a group of up to `degree` of the messages that `next` gives.
+    /// Makes a group of up to `degree` of the messages that `next` gives with their
+    /// indices. Where tags are compared, `verdicts` receives what each differs by
+    /// from the one that was given.
     #[inline(always)]
     pub(crate) fn group<'j, M: Sweep>(
         &mut self,
         degree: usize,
-        mut next: impl FnMut() -> Option<&'j Job>,
-    ) -> Group<'_, 'j> {
+        verdicts: &mut Option<&mut [Block]>,
+        mut next: impl FnMut() -> Option<(u32, &'j Job)>,
+    ) -> Group<'_, 'j, L, IDLE> {
         // Counts that are not in memory: the next message would wait for them.
         let mut used = 0;
         let mut least = usize::MAX;
-        while used < degree.min(MAX_LANES)
-            && let Some(job) = next()
+        while used < degree.min(L)
+            && let Some((i, job)) = next()
         {
-            let rows = M::LENGTHS.rows(job.len);
+            let rows = M::TAIL.rows(job.len);
             let mut l = used;
             if rows > least {
                 l = self.make_room(used, rows);
             } else {
                 least = rows;
             }
-            self.src[l] = job.src;
-            self.dst[l] = job.dst;
             self.rows[l] = rows;
-            self.key[l] = job.key;
-            if M::NONCE {
-                self.nonce[l] = job.nonce;
-            }
-            let (at, left) = (rows * 16, job.len - rows * 16);
-            if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
-                self.rest[l] = job.src.wrapping_add(at);
-                self.rest_len[l] = left;
-                (self.last[l], self.last_len[l]) = match M::LENGTHS {
-                    Lengths::TagOnly => (job.tag, job.tag_len as usize),
-                    Lengths::Padded => (job.dst.wrapping_add(at), 16),
-                    _ => (job.dst.wrapping_add(at), left),
+            self.job[l] = job;
+            if M::TAG || M::MORE {
+                self.given[l] = job.tag;
+                self.tag_len[l] = job.tag_len as usize;
+                self.tag[l] = match verdicts {
+                    Some(verdicts) => verdicts[i as usize].as_mut_ptr(),
+                    None => job.tag,
                 };
             }
             used += 1;
         }
-        Group {
+        let mut group = Group {
             lanes: self,
             used,
             done: 0,
+            judges: verdicts.is_some(),
             borrow: PhantomData,
+        };
+        for l in 0..used {
+            let job = group.job(l);
+            let lanes = &mut *group.lanes;
+            lanes.key[l] = job.key;
+            if M::NONCE {
+                lanes.nonce[l] = job.nonce;
+            }
+            group.place::<M>(l, job.src);
         }
+        group
     }
 
     /// Insertion, for messages so long that the queue gives them only nearly in
@@ -308,30 +465,28 @@ impl Lanes {
     #[cold]
     fn make_room(&mut self, used: usize, rows: usize) -> usize {
         let l = self.rows[..used].partition_point(|other| *other >= rows);
-        self.src.copy_within(l..used, l + 1);
-        self.dst.copy_within(l..used, l + 1);
-        self.nonce.copy_within(l..used, l + 1);
         self.rows.copy_within(l..used, l + 1);
-        self.rest.copy_within(l..used, l + 1);
-        self.rest_len.copy_within(l..used, l + 1);
-        self.last.copy_within(l..used, l + 1);
-        self.last_len.copy_within(l..used, l + 1);
-        self.key.copy_within(l..used, l + 1);
+        self.job.copy_within(l..used, l + 1);
+        self.given.copy_within(l..used, l + 1);
+        self.tag.copy_within(l..used, l + 1);
+        self.tag_len.copy_within(l..used, l + 1);
         l
     }
 }
 
 /// A group of messages in their lanes, longest first.
-pub(crate) struct Group<'l, 'j> {
-    lanes: &'l mut Lanes,
+pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
+    lanes: &'l mut Lanes<L, IDLE>,
     /// Lanes that have a message.
     used: usize,
     /// Rows that are done.
     done: usize,
+    /// Tags are compared, not made.
+    judges: bool,
     borrow: PhantomData<&'j Job>,
 }
 
-impl Group<'_, '_> {
+impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Blocks of each message.
     #[inline(always)]
     pub(crate) fn rows(&self) -> &[usize] {
@@ -342,6 +497,75 @@ impl Group<'_, '_> {
     #[inline(always)]
     pub(crate) fn keys(&self) -> &[u32] {
         &self.lanes.key[..self.used]
+    }
+
+    #[inline(always)]
+    fn job(&self, l: usize) -> &'j Job {
+        assert!(l < self.used);
+        // SAFETY: lanes in use have a job, borrowed for `'j`.
+        unsafe { &*self.lanes.job[l] }
+    }
+
+    /// Sets lane `l` to the beginning of its text, which is at `src`.
+    #[inline(always)]
+    fn place<M: Sweep>(&mut self, l: usize, src: *const u8) {
+        let job = self.job(l);
+        let lanes = &mut *self.lanes;
+        lanes.src[l] = src;
+        if M::OUTPUT {
+            lanes.dst[l] = job.dst;
+        }
+        let at = lanes.rows[l] * 16;
+        let left = job.len - at;
+        match M::TAIL {
+            Tail::None => {}
+            Tail::Double => {
+                lanes.rest.at[l] = src.wrapping_add(at);
+                lanes.rest.len[l] = left.min(16);
+                lanes.second.at[l] = src.wrapping_add(at + 16);
+                lanes.second.len[l] = left.saturating_sub(16);
+                lanes.end[l] = job.dst.wrapping_add(at);
+                lanes.second_end[l] = job.dst.wrapping_add(at + 16);
+            }
+            _ => {
+                lanes.rest.at[l] = src.wrapping_add(at);
+                lanes.rest.len[l] = left;
+                lanes.end[l] = job.dst.wrapping_add(at);
+            }
+        }
+    }
+
+    /// Goes back to the beginnings, for a pass after the first.
+    #[inline(always)]
+    pub(crate) fn again<M: Sweep>(&mut self) {
+        self.done = 0;
+        for l in 0..self.used {
+            let job = self.job(l);
+            self.lanes.rows[l] = M::TAIL.rows(job.len);
+            self.place::<M>(l, if M::AGAIN { job.dst } else { job.src });
+        }
+    }
+
+    /// Lets the mode make the messages' headers.
+    #[inline(always)]
+    pub(crate) fn header<'k, S: Isa, M: Sweep>(&mut self, s: S, key: impl Fn(u32) -> &'k Key) {
+        if M::HEADER == 0 {
+            return;
+        }
+        for l in 0..self.used {
+            let facts = Facts {
+                s,
+                job: self.job(l),
+                given: self.judges,
+            };
+            let header = M::header(s, key(self.lanes.key[l]), facts);
+            for (i, block) in header.into_iter().enumerate() {
+                // The last row may be the tag, which is wanted later.
+                if i < M::HEADER || i == TAG && M::MORE {
+                    self.lanes.header[i][l] = block;
+                }
+            }
+        }
     }
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
@@ -355,23 +579,163 @@ impl Group<'_, '_> {
         }
     }
 
-    /// Begins all messages.
+    #[inline(always)]
+    fn load_header<S: Isa>(&self, s: S) -> [S::W; HEADER] {
+        let h = &self.lanes.header;
+        [
+            s.load_row(&h[0]),
+            s.load_row(&h[1]),
+            s.load_row(&h[2]),
+            s.load_row(&h[3]),
+        ]
+    }
+
+    /// The messages' own keys.
+    #[inline(always)]
+    pub(crate) fn derive<S: Isa, M: Sweep>(
+        &self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        bytes: usize,
+    ) -> [S::W; 3] {
+        M::derive(c, &self.load_header(s), bytes)
+    }
+
+    /// Begins all messages: up to their texts.
     #[inline(always)]
     pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
-        let lanes = &mut *self.lanes;
-        let mut nonce = s.splat(&[0; 16]);
+        let mut h = self.load_header(s);
         if M::NONCE {
+            let lanes = &mut *self.lanes;
             for l in self.used..S::LANES {
-                lanes.nonce[l] = lanes.idle.as_ptr().cast();
+                lanes.nonce[l] = lanes.state[0].as_ptr().cast();
             }
-            // SAFETY: the nonces of messages have 16 bytes, and so has `idle`.
-            nonce = unsafe { s.gather(lanes.nonce.as_ptr(), 0) };
+            // SAFETY: the nonces of messages have 16 bytes, and so has a state.
+            h[0] = unsafe { s.gather(lanes.nonce.as_ptr(), 0) };
         }
-        let state = M::begin(&c, nonce);
-        store_state::<S, M>(s, &state, &mut lanes.state);
-        if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
+        let mut state = M::begin(&c, &mut h);
+        if let Some(tail) = M::DATA {
+            self.data::<S, M>(s, &c, tail, &mut state);
+        }
+        let state = M::text(&c, &mut h, state);
+        let lanes = &mut *self.lanes;
+        if M::TAG {
+            for (row, w) in lanes.header.iter_mut().zip(h) {
+                s.store_row(w, row);
+            }
+        }
+        store_state::<S, M, L>(s, &state, &mut lanes.state);
+        if M::TAIL != Tail::None || M::TAG {
             // A message without rows ends where it begins.
-            store_state::<S, M>(s, &state, &mut lanes.kept);
+            store_state::<S, M, L>(s, &state, &mut lanes.kept);
+        }
+    }
+
+    /// Absorbs the associated data, component by component. Lanes that have no
+    /// more of it go on with idle memory, and what comes of that is not kept.
+    #[inline(always)]
+    fn data<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        tail: Tail,
+        state: &mut M::State<S::W>,
+    ) {
+        let mut count = 0;
+        for l in 0..self.used {
+            count = count.max(self.components::<M>(l));
+        }
+        for i in 0..count {
+            let mut most = 0;
+            let mut any = false;
+            for l in 0..S::LANES {
+                let mut has = false;
+                let (mut at, mut len) = (core::ptr::null(), 0);
+                if l < self.used && i < self.components::<M>(l) {
+                    has = true;
+                    (at, len) = self.component::<M>(l, i);
+                    let begin = M::data_begins(len).min(len);
+                    (at, len) = (at.wrapping_add(begin), len - begin);
+                }
+                let rows = tail.rows(len);
+                let left = len - rows * 16;
+                let lanes = &mut *self.lanes;
+                lanes.data[l] = at;
+                lanes.data_rows[l] = rows;
+                lanes.data_rest.at[l] = at.wrapping_add(rows * 16);
+                lanes.data_rest.len[l] = left;
+                most = most.max(rows);
+                let ends = has && (tail == Tail::Last || left > 0);
+                lanes.takes[l] = if ends { 16 } else { 0 };
+                any |= ends;
+            }
+            // SAFETY: there are `LANES` entries, of 0 or 16.
+            let ends = unsafe { s.look_up(SOME.as_ptr(), self.lanes.takes.as_ptr()) };
+            M::open_data(c, state);
+            self.data_rows::<S, M>(s, c, most, state);
+            if any {
+                // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
+                let last = unsafe { self.lanes.data_rest.load(s) };
+                let mut new = *state;
+                M::absorb_last(c, &mut new, last);
+                *state = select::<S, M>(ends, &new, state);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn components<M: Sweep>(&self, l: usize) -> usize {
+        let job = self.job(l);
+        job.components() + usize::from(M::NONCE_IS_DATA && job.nonce_len > 0)
+    }
+
+    #[inline(always)]
+    fn component<M: Sweep>(&self, l: usize, i: usize) -> (*const u8, usize) {
+        let job = self.job(l);
+        if M::NONCE_IS_DATA && i == job.components() {
+            return (job.nonce, job.nonce_len as usize);
+        }
+        job.component(i)
+    }
+
+    /// The rows of a component, of which the longest has `most`.
+    #[inline(always)]
+    fn data_rows<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        most: usize,
+        state: &mut M::State<S::W>,
+    ) {
+        let mut row = 0;
+        while row < most {
+            // The rows up to the next end of a message's data.
+            let mut stop = most;
+            for l in 0..S::LANES {
+                let lanes = &mut *self.lanes;
+                let takes = lanes.data_rows[l] > row;
+                lanes.takes[l] = if takes { 16 } else { 0 };
+                if takes {
+                    stop = stop.min(lanes.data_rows[l]);
+                } else {
+                    lanes.data[l] = lanes.state[0].as_ptr().cast();
+                }
+            }
+            // SAFETY: there are `LANES` entries, of 0 or 16.
+            let takes = unsafe { s.look_up(SOME.as_ptr(), self.lanes.takes.as_ptr()) };
+            while row < stop {
+                // SAFETY: `row` is inside the data of lanes that take part; others
+                // read a block of their own, over and over.
+                let x = unsafe { s.gather(self.lanes.data.as_ptr(), 0) };
+                for l in 0..S::LANES {
+                    let on = self.lanes.takes[l];
+                    self.lanes.data[l] = self.lanes.data[l].wrapping_add(on);
+                }
+                let mut new = *state;
+                M::absorb(c, &mut new, x, row);
+                *state = select::<S, M>(takes, &new, state);
+                row += 1;
+            }
         }
     }
 
@@ -391,11 +755,11 @@ impl Group<'_, '_> {
                 && window.lanes <= self.used
                 && self.lanes.rows[window.lanes - 1] >= end
         );
-        let mut state = load_state::<S, M>(s, &self.lanes.state);
+        let mut state = load_state::<S, M, L>(s, &self.lanes.state);
         while self.done < end {
             let mut stop = end;
             if window.lanes < S::LANES {
-                stop = end.min(self.done + IDLE_ROWS);
+                stop = end.min(self.done + IDLE);
                 self.idle(window.lanes, S::LANES);
             }
             for row in self.done..stop {
@@ -403,8 +767,8 @@ impl Group<'_, '_> {
                 // inside `idle` for lanes without one.
                 unsafe {
                     let x = s.gather(self.lanes.src.as_ptr(), row * 16);
-                    let y = M::step(&c, &mut state, x);
-                    if !matches!(M::LENGTHS, Lengths::TagOnly) {
+                    let y = M::step(&c, &mut state, x, row);
+                    if M::OUTPUT {
                         s.scatter(y, self.lanes.dst.as_ptr(), row * 16);
                     }
                 }
@@ -412,13 +776,14 @@ impl Group<'_, '_> {
             self.done = stop;
         }
         let lanes = &mut *self.lanes;
-        store_state::<S, M>(s, &state, &mut lanes.state);
-        if !matches!(M::LENGTHS, Lengths::WholeBlocks) {
+        store_state::<S, M, L>(s, &state, &mut lanes.state);
+        if M::TAIL != Tail::None || M::TAG {
             // Later windows run over the lanes of messages that end here.
+            let blocks = state.blocks().len();
             let mut l = window.lanes;
             while l > 0 && lanes.rows[l - 1] == end {
                 l -= 1;
-                for (kept, state) in lanes.kept.iter_mut().zip(&lanes.state) {
+                for (kept, state) in lanes.kept.iter_mut().zip(&lanes.state).take(blocks) {
                     kept[l] = state[l];
                 }
             }
@@ -427,57 +792,127 @@ impl Group<'_, '_> {
 
     /// Finishes all messages: what their rows leave over, and tags.
     #[inline(always)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(self, s: S, c: impl Cipher<W = S::W>) {
-        let lanes = self.lanes;
-        match M::LENGTHS {
-            Lengths::WholeBlocks => return,
-            Lengths::AnyLength if lanes.rest_len[..self.used].iter().all(|n| *n == 0) => return,
-            _ => {}
+    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
+        let used = self.used;
+        let lanes = &mut *self.lanes;
+        let finishes = match M::TAIL {
+            Tail::None => false,
+            Tail::Part => lanes.rest.len[..used].iter().any(|n| *n != 0),
+            _ => true,
+        };
+        if !finishes && !M::TAG {
+            return;
+        }
+        let mut state = load_state::<S, M, L>(s, &lanes.kept);
+        if finishes {
+            for l in used..S::LANES {
+                lanes.rest.len[l] = 0;
+                lanes.second.len[l] = 0;
+            }
+            // SAFETY: the pieces are valid for their lengths, at most 16, and so
+            // are their results' places; a padded message's destination has room
+            // for whole blocks.
+            unsafe {
+                let second = match M::TAIL {
+                    Tail::Double => lanes.second.load(s),
+                    _ => Piece::none(c.zero()),
+                };
+                let mut last = Last {
+                    first: lanes.rest.load(s),
+                    second,
+                };
+                let some = last.first.some;
+                let mut new = state;
+                M::finish(&c, &mut new, &mut last);
+                state = match M::TAIL {
+                    Tail::Part => select::<S, M>(some, &new, &state),
+                    _ => new,
+                };
+                if M::OUTPUT {
+                    if M::TAIL == Tail::Padded {
+                        lanes.rest.len[..used].fill(16);
+                    }
+                    s.scatter_part(
+                        last.first.block,
+                        lanes.end.as_ptr(),
+                        lanes.rest.len.as_ptr(),
+                    );
+                    if M::TAIL == Tail::Double {
+                        s.scatter_part(
+                            last.second.block,
+                            lanes.second_end.as_ptr(),
+                            lanes.second.len.as_ptr(),
+                        );
+                    }
+                }
+            }
+        }
+        if M::TAG {
+            self.tag::<S, M>(s, c, state);
+        }
+    }
+
+    /// Makes the tags, or compares them with those that were given.
+    #[inline(always)]
+    fn tag<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>, state: M::State<S::W>) {
+        let h = self.load_header(s);
+        let mut tag = M::tag(&c, &h, state);
+        let lanes = &mut *self.lanes;
+        if M::MORE {
+            s.store_row(tag, &mut lanes.header[TAG]);
         }
         for l in self.used..S::LANES {
-            lanes.rest_len[l] = 0;
-            lanes.last_len[l] = 0;
+            lanes.tag_len[l] = 0;
         }
-        let state = load_state::<S, M>(s, &lanes.kept);
-        // SAFETY: `rest` and `last` are valid for their lengths, at most 16, and
-        // `padding` has an entry for each of these.
+        // SAFETY: tags have at most 16 bytes, are readable or writable, and
+        // verdicts are blocks.
         unsafe {
-            let len = lanes.rest_len.as_ptr();
-            let mut block = s.gather_part(lanes.rest.as_ptr(), len);
-            if let Some(padding) = M::LENGTHS.padding() {
-                block = block ^ s.look_up(padding.as_ptr(), len);
+            let len = lanes.tag_len.as_ptr();
+            if self.judges {
+                let given = s.gather_part(lanes.given.as_ptr(), len);
+                tag = (tag ^ given) & s.look_up(BYTES.as_ptr(), len);
+                lanes.tag_len[..self.used].fill(16);
             }
-            let partial = s.look_up(PARTIAL.as_ptr(), len);
-            let y = M::finish(&c, state, Last { block, partial });
-            s.scatter_part(y, lanes.last.as_ptr(), lanes.last_len.as_ptr());
+            let len = lanes.tag_len.as_ptr();
+            s.scatter_part(tag, lanes.tag.as_ptr(), len);
         }
     }
 }
 
-/// [`Last::partial`] of a last block with 0 to 16 bytes.
-const PARTIAL: [Block; 17] = {
-    let mut out = [[0xff; 16]; 17];
-    out[16] = [0; 16];
-    out
-};
-
+/// The state `yes` where `mask` has ones.
 #[inline(always)]
-fn load_state<S: Isa, M: Sweep>(s: S, from: &[[Block; MAX_LANES]; MAX_STATE]) -> M::State<S::W> {
-    // SAFETY: a row holds `MAX_LANES` blocks.
+fn select<S: Isa, M: Sweep>(
+    mask: S::W,
+    yes: &M::State<S::W>,
+    no: &M::State<S::W>,
+) -> M::State<S::W> {
     M::State::from_fn(
         #[inline(always)]
-        |i| unsafe { s.load(from[i].as_ptr().cast()) },
+        |i| match (yes.blocks().get(i), no.blocks().get(i)) {
+            (Some(yes), Some(no)) => S::W::select(mask, *yes, *no),
+            _ => mask,
+        },
     )
 }
 
 #[inline(always)]
-fn store_state<S: Isa, M: Sweep>(
+fn load_state<S: Isa, M: Sweep, const L: usize>(
+    s: S,
+    from: &[[Block; L]; MAX_STATE],
+) -> M::State<S::W> {
+    M::State::from_fn(
+        #[inline(always)]
+        |i| s.load_row(&from[i]),
+    )
+}
+
+#[inline(always)]
+fn store_state<S: Isa, M: Sweep, const L: usize>(
     s: S,
     state: &M::State<S::W>,
-    to: &mut [[Block; MAX_LANES]; MAX_STATE],
+    to: &mut [[Block; L]; MAX_STATE],
 ) {
     for (i, w) in state.blocks().iter().enumerate() {
-        // SAFETY: a row holds `MAX_LANES` blocks.
-        unsafe { s.store(*w, to[i].as_mut_ptr().cast()) };
+        s.store_row(*w, &mut to[i]);
     }
 }

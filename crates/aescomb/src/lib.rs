@@ -61,6 +61,7 @@ mod error;
 mod gf128;
 mod isa;
 mod key;
+mod lane_keys;
 mod lanes;
 mod mode;
 mod modes;

@@ -13,6 +13,8 @@ pub enum Kind {
     Cipher,
     /// Authenticates, and does not encrypt.
     Mac,
+    /// Authenticated encryption with associated data: seals and opens.
+    Aead,
 }
 
 /// How message lengths and result lengths go together.
@@ -23,6 +25,8 @@ pub enum Lengths {
     WholeBlocks,
     /// Any number of bytes; the result is as long as the message.
     AnyLength,
+    /// A block of 16 bytes or more; the result is as long as the message.
+    FromOneBlock,
     /// Any number of bytes, made whole blocks by PKCS#7 padding: 1 to 16 bytes
     /// longer when encrypted.
     Padded,
@@ -42,16 +46,21 @@ pub struct Info {
     pub source: &'static str,
     /// Operations it has.
     pub kind: Kind,
-    /// Bytes of nonce (initialisation vector, initial counter block), exactly.
-    pub nonce_bytes: usize,
-    /// Bytes of tag: shortest and longest. Both 0 where there is none.
-    pub tag_bytes: (usize, usize),
+    /// Lengths of key that it takes, in bytes.
+    pub key_bytes: &'static [usize],
+    /// Whether a key is two AES keys, one after the other.
+    pub two_keys: bool,
+    /// Bytes of nonce (initialisation vector, initial counter block, tweak):
+    /// fewest and most. Both 0 where there is none.
+    pub nonce_bytes: (usize, usize),
+    /// Bytes of tag that it takes, in ascending order; empty where there is none.
+    pub tag_bytes: &'static [usize],
+    /// The most components of associated data: 0, 1 or more.
+    pub data_components: usize,
     /// Message and result lengths.
     pub lengths: Lengths,
-    /// AES calls per block of message.
-    pub aes_per_block: usize,
-    /// GF(2^128) multiplications per block of message.
-    pub mul_per_block: usize,
+    /// What a message costs.
+    pub costs: Costs,
     /// Whether blocks of one message can be encrypted (or authenticated) at the
     /// same time.
     pub parallel_encrypt: bool,
@@ -63,21 +72,86 @@ pub struct Info {
     pub nonce_reuse: &'static str,
 }
 
+/// What a message costs: calls of AES, and GF(2^128) multiplications by secrets,
+/// doublings not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Costs {
+    /// AES calls per block of message.
+    pub aes_per_block: usize,
+    /// AES calls per block of associated data.
+    pub aes_per_data_block: usize,
+    /// AES calls per message beside these: nonce, tag, lengths, derived keys.
+    pub aes_per_message: usize,
+    /// Bytes that the mode puts before associated data if there is any.
+    pub data_prefix: usize,
+    /// Multiplications per block of message, and of associated data.
+    pub mul_per_block: usize,
+    /// Multiplications per message beside these.
+    pub mul_per_message: usize,
+}
+
+impl Costs {
+    pub(crate) const NONE: Costs = Costs {
+        aes_per_block: 0,
+        aes_per_data_block: 0,
+        aes_per_message: 0,
+        data_prefix: 0,
+        mul_per_block: 0,
+        mul_per_message: 0,
+    };
+}
+
 impl Info {
-    /// AES calls of one message of `len` bytes, all of them counted.
-    pub fn aes_calls(&self, len: usize) -> usize {
-        self.aes_per_block
-            * match self.lengths {
-                Lengths::WholeBlocks | Lengths::AnyLength => len.div_ceil(16),
-                Lengths::Padded => len / 16 + 1,
-                Lengths::TagOnly => len.div_ceil(16).max(1),
-            }
+    /// AES calls of one message of `len` bytes with `data` bytes of associated
+    /// data, all of them counted.
+    pub fn aes_calls(&self, len: usize, data: usize) -> usize {
+        let c = &self.costs;
+        c.aes_per_block * self.blocks(len)
+            + c.aes_per_data_block * self.data_blocks(data)
+            + c.aes_per_message
+    }
+
+    /// GF(2^128) multiplications of such a message.
+    pub fn multiplications(&self, len: usize, data: usize) -> usize {
+        let c = &self.costs;
+        match c.mul_per_block {
+            0 => c.mul_per_message,
+            n => n * (self.blocks(len) + self.data_blocks(data)) + c.mul_per_message,
+        }
+    }
+
+    fn blocks(&self, len: usize) -> usize {
+        match self.lengths {
+            Lengths::WholeBlocks | Lengths::AnyLength | Lengths::FromOneBlock => len.div_ceil(16),
+            Lengths::Padded => len / 16 + 1,
+            Lengths::TagOnly => len.div_ceil(16).max(1),
+        }
+    }
+
+    fn data_blocks(&self, data: usize) -> usize {
+        match data {
+            0 => 0,
+            _ => (data + self.costs.data_prefix).div_ceil(16),
+        }
+    }
+
+    /// The longest tag in bytes; 0 where there is none.
+    pub fn longest_tag(&self) -> usize {
+        self.tag_bytes.last().copied().unwrap_or(0)
+    }
+
+    /// The nonce length that is used most, in bytes: 12 where the mode has a
+    /// choice and takes it, otherwise the longest.
+    pub fn usual_nonce(&self) -> usize {
+        let (least, most) = self.nonce_bytes;
+        if least <= 12 && 12 < most { 12 } else { most }
     }
 
     /// Bytes that encryption makes of `len` bytes; 0 for modes with a tag only.
     pub fn encrypted_len(&self, len: usize) -> usize {
         match self.lengths {
-            Lengths::WholeBlocks | Lengths::AnyLength => len,
+            Lengths::WholeBlocks | Lengths::AnyLength | Lengths::FromOneBlock => len,
             Lengths::Padded => (len / 16 + 1) * 16,
             Lengths::TagOnly => 0,
         }
@@ -95,34 +169,54 @@ pub enum Op {
     Mac,
     /// Text and tag to a verdict.
     Verify,
+    /// Plaintext to ciphertext and tag.
+    Seal,
+    /// Ciphertext and tag to plaintext or a verdict.
+    Open,
 }
 
 impl Op {
     /// All operations.
-    pub const ALL: [Op; 4] = [Op::Encrypt, Op::Decrypt, Op::Mac, Op::Verify];
+    pub const ALL: [Op; 6] = [
+        Op::Encrypt,
+        Op::Decrypt,
+        Op::Mac,
+        Op::Verify,
+        Op::Seal,
+        Op::Open,
+    ];
 
-    /// `encrypt`, `decrypt`, `mac` or `verify`.
+    /// `encrypt`, `decrypt`, `mac`, `verify`, `seal` or `open`.
     pub fn name(self) -> &'static str {
         match self {
             Op::Encrypt => "encrypt",
             Op::Decrypt => "decrypt",
             Op::Mac => "mac",
             Op::Verify => "verify",
+            Op::Seal => "seal",
+            Op::Open => "open",
         }
     }
 }
 
 impl Kind {
-    pub(crate) fn has(self, op: Op) -> bool {
+    /// The operations of a mode of this kind: the one that makes a result, and the
+    /// one that takes it back or checks it.
+    pub fn ops(self) -> [Op; 2] {
         match self {
-            Kind::Cipher => matches!(op, Op::Encrypt | Op::Decrypt),
-            Kind::Mac => matches!(op, Op::Mac | Op::Verify),
+            Kind::Cipher => [Op::Encrypt, Op::Decrypt],
+            Kind::Mac => [Op::Mac, Op::Verify],
+            Kind::Aead => [Op::Seal, Op::Open],
         }
     }
 }
 
 /// Key lengths of AES in bytes (FIPS 197).
 pub const KEY_BYTES: &[usize] = &[16, 24, 32];
+/// Those of modes with two keys.
+pub(crate) const TWO_KEYS: &[usize] = &[32, 48, 64];
+/// Tags of 4 to 16 bytes.
+pub(crate) const TAGS_FROM_4: &[usize] = &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
 /// A mode with a key length: `aes-128-cbc`.
 ///
@@ -137,7 +231,8 @@ pub const KEY_BYTES: &[usize] = &[16, 24, 32];
 pub struct Algorithm {
     /// The mode.
     pub mode: Mode,
-    /// 128, 192 or 256.
+    /// Bits of an AES key: 128, 192 or 256. A mode with two keys takes twice as
+    /// many.
     pub key_bits: usize,
 }
 
@@ -234,13 +329,14 @@ impl Mode {
     }
 
     pub(crate) fn check_key(self, bytes: usize) -> Result<(), Error> {
-        if KEY_BYTES.contains(&bytes) {
+        let allowed = self.info().key_bytes;
+        if allowed.contains(&bytes) {
             Ok(())
         } else {
             Err(Error::new(
                 Field::KeyLength,
                 bytes,
-                Allowed::OneOf(KEY_BYTES),
+                Allowed::OneOf(allowed),
             ))
         }
     }

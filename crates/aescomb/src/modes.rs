@@ -5,19 +5,27 @@
 //! widths, instruction sets and key forms.
 
 use crate::backend::Backend;
-use crate::isa::{Block, Cipher, Wide};
+use crate::isa::{Block, Cipher, Isa, Wide};
 use crate::key::Key;
-use crate::lanes::{Job, Last};
-use crate::mode::{Info, Lengths, Op};
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Job, Last, Piece};
+use crate::mode::{Info, Op};
 use crate::sweep::{Work, alone, sweep};
 
 mod cbc;
+mod ccm;
 mod cfb;
 mod cmac;
 mod ctr;
 mod ecb;
+mod gcm;
+mod gcm_siv;
+mod ocb;
 mod ofb;
 mod pkcs7;
+mod pmac;
+mod siv;
+mod xts;
 
 pub(crate) use pkcs7::padding_len;
 
@@ -41,9 +49,17 @@ macro_rules! register {
                 }
             }
 
-            pub(crate) fn subkeys(self, sub: &mut [Block; 2]) {
+            /// Computes the mode's constants of an expanded key.
+            pub(crate) fn constants(self, backend: Backend, key: &mut Key) {
                 match self {
-                    $(Mode::$name => <$type as Registered>::subkeys(sub),)*
+                    $(Mode::$name => <$type as Registered>::constants(backend, key),)*
+                }
+            }
+
+            /// The most bytes of text and of associated data of a message.
+            pub(crate) fn limits(self, job: &Job) -> Limits {
+                match self {
+                    $(Mode::$name => <$type as Registered>::limits(job.nonce_len as usize),)*
                 }
             }
 
@@ -51,7 +67,7 @@ macro_rules! register {
             pub(crate) fn run(self, op: Op, backend: Backend, work: Work<'_>) {
                 match self {
                     $(Mode::$name => match op {
-                        Op::Decrypt => {
+                        Op::Decrypt | Op::Open => {
                             sweep::<<$type as Registered>::Backward>(backend, work)
                         }
                         _ => sweep::<<$type as Registered>::Forward>(backend, work),
@@ -59,14 +75,21 @@ macro_rules! register {
                 }
             }
 
-            /// Runs one message.
-            pub(crate) fn run_alone(self, op: Op, backend: Backend, key: &Key, job: &Job) {
+            /// Runs one message; see [`Work::verdicts`] for `verdict`.
+            pub(crate) fn run_alone(
+                self,
+                op: Op,
+                backend: Backend,
+                key: &Key,
+                job: &Job,
+                verdict: Option<&mut Block>,
+            ) {
                 match self {
                     $(Mode::$name => match op {
-                        Op::Decrypt => {
-                            alone::<<$type as Registered>::Backward>(backend, key, job)
+                        Op::Decrypt | Op::Open => {
+                            alone::<<$type as Registered>::Backward>(backend, key, job, verdict)
                         }
-                        _ => alone::<<$type as Registered>::Forward>(backend, key, job),
+                        _ => alone::<<$type as Registered>::Forward>(backend, key, job, verdict),
                     },)*
                 }
             }
@@ -91,23 +114,64 @@ register! {
     Ctr = ctr::Ctr;
     /// Counter mode with the 32-bit big-endian counter of GCM.
     Ctr32 = ctr::Ctr32;
+    /// XEX-based tweaked codebook with ciphertext stealing.
+    Xts = xts::Xts;
     /// Cipher-based message authentication code.
     Cmac = cmac::Cmac;
+    /// Parallelizable message authentication code (PMAC1).
+    Pmac = pmac::Pmac;
+    /// Galois message authentication code.
+    Gmac = gcm::Gmac;
+    /// Counter with CBC-MAC.
+    Ccm = ccm::Ccm;
+    /// Galois/counter mode.
+    Gcm = gcm::Gcm;
+    /// Offset codebook (OCB3).
+    Ocb = ocb::Ocb;
+    /// Synthetic initialisation vector, deterministic.
+    Siv = siv::Siv;
+    /// Nonce misuse-resistant GCM.
+    GcmSiv = gcm_siv::GcmSiv;
+}
+
+/// The most bytes of a message's parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub text: u64,
+    pub data: u64,
+}
+
+impl Limits {
+    /// As much as fits in memory.
+    pub(crate) const NONE: Limits = Limits {
+        text: u64::MAX,
+        data: u64::MAX,
+    };
 }
 
 /// A mode in the registry.
 pub(crate) trait Registered {
     const INFO: Info;
-    /// Encryption, or the computation of a tag.
+    /// Encryption, sealing, or the computation of a tag.
     type Forward: Sweep;
-    /// Decryption; for a MAC the same as `Forward`.
+    /// Decryption, opening; for a MAC the same as `Forward`.
     type Backward: Sweep;
 
-    /// The mode's constants of a key, from CIPH_K(0^128) in `sub[0]`.
-    fn subkeys(sub: &mut [Block; 2]) {
-        *sub = [[0; 16]; 2];
+    /// Puts the mode's constants of a key into `key.sub`, where `key.sub[0]` is
+    /// CIPH_K(0^128).
+    fn constants(_backend: Backend, key: &mut Key) {
+        key.sub[0] = [0; 16];
+    }
+
+    /// The limits of a message whose nonce has `nonce` bytes, for those longer than
+    /// [`UNLIMITED`].
+    fn limits(_nonce: usize) -> Limits {
+        Limits::NONE
     }
 }
+
+/// No mode limits texts and associated data below this many bytes.
+pub(crate) const UNLIMITED: usize = 1 << 16;
 
 /// Where the state of a block comes from, for modes whose blocks can be done
 /// side by side.
@@ -123,32 +187,154 @@ pub(crate) enum Feed {
     Counter,
 }
 
-/// One direction of a mode: what happens to a message, written for one message
-/// and run on [`Wide`] values of many.
+/// What the rows of a message leave for its finish.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nothing: whole blocks.
+    None,
+    /// Fewer than 16 bytes; no finish if none.
+    Part,
+    /// Fewer than 16 bytes; always a finish, and a whole block of result.
+    Padded,
+    /// 1 to 16 bytes, or none of an empty message; always a finish.
+    Last,
+    /// 16 to 31 bytes, or fewer of a shorter message; always a finish.
+    Double,
+}
+
+impl Tail {
+    /// How many blocks of a message of `len` bytes are rows.
+    #[inline(always)]
+    pub(crate) fn rows(self, len: usize) -> usize {
+        match self {
+            Tail::Last => len.saturating_sub(1) / 16,
+            Tail::Double => (len / 16).saturating_sub(1),
+            _ => len / 16,
+        }
+    }
+}
+
+/// The cipher alone.
+pub(crate) const FORWARD: Uses = Uses {
+    forward: true,
+    inverse: false,
+    second: false,
+    constants: 0,
+};
+/// The inverse cipher alone.
+pub(crate) const INVERSE: Uses = Uses {
+    forward: false,
+    inverse: true,
+    ..FORWARD
+};
+
+/// Rows that a mode makes of a message's facts, one block of each message. In the
+/// last one the engine puts the tag, for the pass after the one that makes it.
+pub(crate) const HEADER: usize = 4;
+/// Where in the header the tag is.
+pub(crate) const TAG: usize = HEADER - 1;
+
+/// A pass over a message: what happens to it, written for one message and run on
+/// [`Wide`] values of many.
 ///
 /// ```text
-/// state = begin(nonce)
-/// for each row x of the message:  output step(state, x)
-/// if anything is left:            output finish(state, last)
+/// h = header(facts)                               scalar, message by message
+/// state = begin(h)
+/// for each component of associated data:
+///     open_data(state)
+///     for each row x of it:                       absorb(state, x)
+///     if anything is left:                        absorb_last(state, last)
+/// state = text(h, state)
+/// for each row x of the message:                  output step(state, x)
+/// if anything is left:                            output finish(state, last)
+/// tag(h, state)
+/// then the same again with Then, which finds the tag in h
 /// ```
+///
+/// Defaults are for what a mode does not have. Most modes have one pass.
 pub(crate) trait Sweep {
     /// `[W; N]`, N blocks of state.
     type State<W: Wide>: State<W>;
-    /// Message lengths that this direction takes, and what is left for `finish`.
-    const LENGTHS: Lengths;
+    /// The pass that follows, where `MORE` says that one does.
+    type Then: Sweep;
+    const MORE: bool = false;
+    /// What is left of a message for `finish`.
+    const TAIL: Tail;
     const FEED: Feed;
-    /// Whether there is a nonce (of 16 bytes).
-    const NONCE: bool = true;
-    /// Whether `step` uses the inverse cipher, and only that.
-    const INVERSE: bool = false;
+    /// Whether the nonce is a block of 16 bytes, which `begin` finds in `h[0]`.
+    const NONCE: bool = false;
+    /// How many rows of header the mode makes.
+    const HEADER: usize = 0;
+    /// Whether `step` has a result.
+    const OUTPUT: bool = true;
+    /// Whether it reads what the pass before has written.
+    const AGAIN: bool = false;
+    /// Whether there is a tag.
+    const TAG: bool = false;
+    /// Whether messages have keys of their own, made by `derive`.
+    const DERIVES: bool = false;
+    /// What is left of a component of associated data for `absorb_last`; `None`
+    /// where the pass takes no associated data.
+    const DATA: Option<Tail> = None;
+    /// What all passes together take of a key.
+    const USES: Uses = FORWARD;
 
-    fn begin<C: Cipher>(c: &C, nonce: C::W) -> Self::State<C::W>;
+    /// The header rows of a message; `s` and its key for what is hashed there.
+    #[inline(always)]
+    fn header<S: Isa>(_s: S, _key: &Key, _facts: Facts<'_, S>) -> [Block; HEADER] {
+        [[0; 16]; HEADER]
+    }
 
-    fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W) -> C::W;
+    /// Where in the first component of associated data `absorb` begins; what lies
+    /// before is in the header.
+    #[inline(always)]
+    fn data_begins(_len: usize) -> usize {
+        0
+    }
+
+    /// Whether the nonce, if there is one, is a last component of the associated
+    /// data.
+    const NONCE_IS_DATA: bool = false;
+
+    /// A message's own keys: the hash key, and the two blocks of a key for AES.
+    #[inline(always)]
+    fn derive<C: Cipher>(_c: &C, _h: &[C::W; HEADER], _bytes: usize) -> [C::W; 3] {
+        unreachable!("the mode derives no keys")
+    }
+
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> Self::State<C::W>;
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, mut state: Self::State<C::W>, last: Last<C::W>) -> C::W {
-        Self::step(c, &mut state, last.block)
+    fn open_data<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>) {}
+
+    /// Row number `row` of a component.
+    #[inline(always)]
+    fn absorb<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>, _x: C::W, _row: usize) {}
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>, _last: Piece<C::W>) {}
+
+    #[inline(always)]
+    fn text<C: Cipher>(
+        _c: &C,
+        _h: &mut [C::W; HEADER],
+        state: Self::State<C::W>,
+    ) -> Self::State<C::W> {
+        state
+    }
+
+    /// Row number `row` of the message.
+    fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W, row: usize) -> C::W;
+
+    /// Puts the result into `last`.
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, state: &mut Self::State<C::W>, last: &mut Last<C::W>) {
+        last.first.block = Self::step(c, state, last.first.block, 0);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, _h: &[C::W; HEADER], _state: Self::State<C::W>) -> C::W {
+        c.zero()
     }
 
     /// For [`Feed::Counter`]: the state `steps` blocks further on. Without
@@ -181,48 +367,4 @@ impl<W: Copy, const N: usize> State<W> for [W; N] {
     fn blocks(&self) -> &[W] {
         self
     }
-}
-
-impl Lengths {
-    /// How many blocks of a message of `len` bytes are rows; the rest is left
-    /// for the finish.
-    #[inline(always)]
-    pub(crate) fn rows(self, len: usize) -> usize {
-        match self {
-            Lengths::TagOnly => len.saturating_sub(1) / 16,
-            _ => len / 16,
-        }
-    }
-
-    /// What the finish wants added to a last block of 0 to 16 bytes: PKCS#7 (RFC
-    /// 5652 section 6.3), 10* (SP 800-38B section 6.2), or nothing.
-    #[inline(always)]
-    pub(crate) fn padding(self) -> Option<&'static [Block; 17]> {
-        const PKCS7: [Block; 17] = padding(false);
-        const ONE_ZERO: [Block; 17] = padding(true);
-        match self {
-            Lengths::Padded => Some(&PKCS7),
-            Lengths::TagOnly => Some(&ONE_ZERO),
-            _ => None,
-        }
-    }
-}
-
-/// What is added to a block of which `i` bytes are taken, at place `i`.
-const fn padding(one_zero: bool) -> [Block; 17] {
-    let mut out = [[0; 16]; 17];
-    let mut len = 0;
-    while len < 16 {
-        let mut i = len;
-        while i < 16 {
-            out[len][i] = match one_zero {
-                true if i == len => 0x80,
-                true => 0,
-                false => (16 - len) as u8,
-            };
-            i += 1;
-        }
-        len += 1;
-    }
-    out
 }

@@ -2,17 +2,18 @@
 
 use crate::backend::Backend;
 use crate::batch::sealed::Parts;
-use crate::batch::{Batch, Message, Status, disjoint};
+use crate::batch::{Admitted, Batch, Message, Status, disjoint};
 use crate::comb::Queue;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
 use crate::key::{Key, Keys};
-use crate::lanes::{Job, Jobs};
+use crate::lanes::Job;
 use crate::mode::{Lengths, Op};
-use crate::modes::Mode;
+use crate::modes::{Mode, UNLIMITED};
 use crate::sweep::{Memory, Work};
 use crate::text::Text;
 use alloc::vec::Vec;
+use subtle::ConstantTimeEq;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has grown to the
@@ -47,8 +48,8 @@ pub struct Comb {
     memory: Memory,
     jobs: Vec<Job>,
     queue: Queue,
-    /// Tags computed by a verification.
-    tags: Vec<Block>,
+    /// What tags differ by from those that were given.
+    verdicts: Vec<Block>,
 }
 
 /// What became of a batch.
@@ -91,7 +92,7 @@ impl Comb {
             memory: Memory::new(),
             jobs: Vec::new(),
             queue: Queue::default(),
-            tags: Vec::new(),
+            verdicts: Vec::new(),
         }
     }
 
@@ -191,6 +192,60 @@ impl Comb {
         self.run(Op::Verify, keys.into(), batch)
     }
 
+    /// Encrypts every message of the batch and makes its tag.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    ///
+    /// let key = Key::new(Mode::Ccm, &[0x2b; 16])?;
+    /// let mut packets = vec![vec![7u8; 64]; 100];
+    /// let mut tags = vec![[0u8; 8]; 100];
+    /// let nonces: Vec<[u8; 12]> = (0..100u128)
+    ///     .map(|n| n.to_be_bytes()[4..].try_into().unwrap())
+    ///     .collect();
+    ///
+    /// let mut comb = Comb::new();
+    /// let mut batch: Vec<Message> = packets
+    ///     .iter_mut()
+    ///     .zip(&nonces)
+    ///     .zip(&mut tags)
+    ///     .map(|((packet, nonce), tag)| {
+    ///         Message::new(Text::in_place(packet))
+    ///             .nonce(nonce)
+    ///             .associated_data(b"header")
+    ///             .tag(tag)
+    ///     })
+    ///     .collect();
+    /// comb.seal(&key, &mut batch)?;
+    /// assert!(comb.open(&key, &mut batch)?.all_good());
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`].
+    pub fn seal<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        self.run(Op::Seal, keys.into(), batch).map(|_| ())
+    }
+
+    /// Decrypts every message of the batch and checks its tag, in constant time. A
+    /// message whose tag is wrong fails: what was written of it is wiped, the others
+    /// are unharmed. Nothing of a plaintext may be used before the call returns.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; a tag that is wrong is no error but a status of its
+    /// message.
+    pub fn open<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<Verdict, Error> {
+        self.run(Op::Open, keys.into(), batch)
+    }
+
     fn run<B: Batch + ?Sized>(
         &mut self,
         op: Op,
@@ -229,10 +284,10 @@ impl Comb {
             n,
             #[inline(always)]
             |i| match batch.admit(task, memory, i) {
-                Ok((len, key)) => {
+                Ok(Admitted { len, key, longer }) => {
                     // Done as soon as admitted: a second walk over the messages
                     // would cost as much as this one. `Pending` takes it back.
-                    batch.report(i, Status::Done, task.written(len));
+                    batch.report(i, Status::Done, task.written(len) + longer);
                     let class = match task.keys {
                         Keys::Shared(_) => 0,
                         Keys::Table(_) => task.keys.get(key).rounds() / 2 - 5,
@@ -250,50 +305,55 @@ impl Comb {
         let n = batch.count();
         let backend = self.backend(mode, op);
         let degree = self.lanes(mode, op);
-        let memory = &mut self.jobs[..n];
-        if op == Op::Verify {
-            // Tags are computed to a place of our own.
-            self.tags.resize(n.max(self.tags.len()), [0; 16]);
-            for (i, tag) in self.tags[..n].iter_mut().enumerate() {
-                memory[i] = Job {
-                    tag: tag.as_mut_ptr(),
-                    ..*batch.jobs(memory).get(i as u32)
-                };
-            }
+        let jobs = batch.jobs(&self.jobs[..n]);
+        let compares = matches!(op, Op::Verify | Op::Open);
+        if compares && self.verdicts.len() < n {
+            self.verdicts.resize(n, [0; 16]);
         }
         mode.run(
             op,
             backend,
             Work {
-                jobs: match op {
-                    Op::Verify => Jobs::of(memory, |job| job),
-                    _ => batch.jobs(memory),
-                },
+                jobs,
                 queue: &mut self.queue,
                 keys: task.keys,
                 memory: &mut self.memory,
                 degree,
+                verdicts: compares.then_some(&mut self.verdicts[..]),
             },
         );
         let mut failed = 0;
-        if task.judges {
+        if compares {
             for i in 0..n {
-                let (status, written) = match op {
-                    Op::Verify => match memory[i].has_tag(batch.tag(i)) {
-                        true => (Status::Done, 0),
-                        false => (Status::BadTag, 0),
-                    },
-                    _ => match batch.jobs(memory).get(i as u32).unpad() {
-                        Some(len) => (Status::Done, len),
-                        None => (Status::BadPadding, 0),
-                    },
-                };
-                failed += usize::from(status != Status::Done);
-                batch.report(i, status, written);
+                if !nothing(&self.verdicts[i]) {
+                    // It would tell what the right tag is.
+                    self.verdicts[i] = [0; 16];
+                    if op == Op::Open {
+                        batch.jobs(&self.jobs[..n]).get(i as u32).wipe();
+                    }
+                    failed += 1;
+                    batch.report(i, Status::BadTag, 0);
+                }
+            }
+        } else if task.judges {
+            for i in 0..n {
+                let unpadded = batch.jobs(&self.jobs[..n]).get(i as u32).unpad();
+                failed += usize::from(unpadded.is_none());
+                match unpadded {
+                    Some(len) => batch.report(i, Status::Done, len),
+                    None => batch.report(i, Status::BadPadding, 0),
+                }
             }
         }
         Verdict { failed }
     }
+}
+
+/// Whether a difference of tags is none; in constant time.
+#[inline(always)]
+fn nothing(difference: &Block) -> bool {
+    let bits = u128::from_ne_bytes(*difference);
+    (bits as u64 | (bits >> 64) as u64).ct_eq(&0).into()
 }
 
 /// A batch on which a call is at work: if the call does not come to its end, no
@@ -322,7 +382,7 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
 fn preferred(mode: Mode, op: Op) -> Backend {
     let info = mode.info();
     Backend::preferred(match op {
-        Op::Decrypt => !info.parallel_decrypt,
+        Op::Decrypt | Op::Open => !info.parallel_decrypt,
         _ => !info.parallel_encrypt,
     })
 }
@@ -333,9 +393,12 @@ pub(crate) struct Task<'k> {
     mode: Mode,
     op: Op,
     keys: Keys<'k>,
-    nonce: u32,
-    /// Shortest tag, and how much longer it may be.
-    tag: (u32, u32),
+    /// Shortest nonce, and how much longer it may be.
+    nonce: (u32, u32),
+    /// Bit n is set where tags of n bytes are allowed.
+    tag: u32,
+    /// The most components of associated data.
+    components: usize,
     /// Bits of a length that must be clear, and the least it may be.
     clear: usize,
     least: usize,
@@ -352,7 +415,7 @@ impl<'k> Task<'k> {
     pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
         let mode = keys.mode()?;
         let info = mode.info();
-        if !info.kind.has(op) {
+        if !info.kind.ops().contains(&op) {
             let place = Op::ALL.iter().position(|o| *o == op);
             let place = place.unwrap_or_default();
             return Err(Error::new(Field::Operation, place, Allowed::Nothing));
@@ -366,13 +429,21 @@ impl<'k> Task<'k> {
             mode,
             op,
             keys,
-            nonce: info.nonce_bytes as u32,
-            tag: (
-                info.tag_bytes.0 as u32,
-                (info.tag_bytes.1 - info.tag_bytes.0) as u32,
+            nonce: (
+                info.nonce_bytes.0 as u32,
+                (info.nonce_bytes.1 - info.nonce_bytes.0) as u32,
             ),
+            tag: match info.tag_bytes {
+                [] => 1,
+                list => list.iter().fold(0, |mask, n| mask | 1 << n),
+            },
+            components: info.data_components,
             clear: if input == Lengths::WholeBlocks { 15 } else { 0 },
-            least: if unpad { 16 } else { 0 },
+            least: if unpad || input == Lengths::FromOneBlock {
+                16
+            } else {
+                0
+            },
             grow: if input == Lengths::Padded { 16 } else { 0 },
             keep: match input {
                 Lengths::Padded => !15,
@@ -380,7 +451,7 @@ impl<'k> Task<'k> {
                 _ => !0,
             },
             left: usize::from(input == Lengths::TagOnly),
-            judges: unpad || op == Op::Verify,
+            judges: unpad || matches!(op, Op::Verify | Op::Open),
         })
     }
 
@@ -402,8 +473,10 @@ impl<'k> Task<'k> {
     pub(crate) fn admit(&self, job: &Job, dst_len: usize) -> Result<(), Error> {
         let len = job.len;
         let needed = self.written(len);
-        let good = (job.nonce_len == self.nonce)
-            & (job.tag_len.wrapping_sub(self.tag.0) <= self.tag.1)
+        let good = (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
+            & (self.tag >> job.tag_len.min(31) & 1 == 1)
+            & (job.components() <= self.components)
+            & ((len | job.data_len) < UNLIMITED)
             & (len & self.clear == 0)
             & (len >= self.least)
             & (dst_len >= needed);
@@ -417,51 +490,111 @@ impl<'k> Task<'k> {
         if good && apart && keyed {
             return Ok(());
         }
-        Err(self.refusal(job, dst_len))
+        match self.refusal(job, dst_len) {
+            Some(refusal) => Err(refusal),
+            None => Ok(()),
+        }
     }
 
-    /// What is wrong with a message.
-    #[cold]
-    fn refusal(&self, job: &Job, dst_len: usize) -> Error {
-        let needed = self.written(job.len);
-        if job.nonce_len != self.nonce {
-            let allowed = Allowed::Exactly(self.nonce as usize);
-            return Error::new(Field::NonceLength, job.nonce_len as usize, allowed);
+    /// Gives a job the tag that is part of its text, which has `src_len` bytes; how
+    /// many bytes longer its result is for it.
+    pub(crate) fn append(
+        &self,
+        job: &mut Job,
+        src_len: usize,
+        dst_len: usize,
+        bytes: usize,
+    ) -> Result<usize, Error> {
+        let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
+        match self.op {
+            Op::Seal => {
+                job.len = src_len;
+                if dst_len < src_len.saturating_add(bytes) {
+                    return wrong(Field::OutputLength, dst_len, src_len.saturating_add(bytes));
+                }
+                job.tag = job.dst.wrapping_add(src_len);
+                Ok(bytes)
+            }
+            Op::Open => {
+                if src_len < bytes {
+                    return wrong(Field::TextLength, src_len, bytes);
+                }
+                job.len = src_len - bytes;
+                job.tag = job.src.wrapping_add(job.len).cast_mut();
+                Ok(0)
+            }
+            // A mode without tags refuses it by its length; a tag that is the text's
+            // neighbour makes no sense for a MAC.
+            _ => Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
         }
-        let (least, most) = (self.tag.0 as usize, (self.tag.0 + self.tag.1) as usize);
-        if !(least..=most).contains(&(job.tag_len as usize)) {
-            let allowed = match most {
-                0 => Allowed::Nothing,
+    }
+
+    /// What is wrong with a message, if anything: long ones are looked at here, too.
+    #[cold]
+    fn refusal(&self, job: &Job, dst_len: usize) -> Option<Error> {
+        let needed = self.written(job.len);
+        let info = self.mode.info();
+        let wrong = |field, given, allowed| Some(Error::new(field, given, allowed));
+        let (least, most) = info.nonce_bytes;
+        if !(least..=most).contains(&(job.nonce_len as usize)) {
+            let allowed = match (least, most) {
+                (0, 0) => Allowed::Nothing,
+                (least, most) if least == most => Allowed::Exactly(most),
                 _ => Allowed::Between(least, most),
             };
-            return Error::new(Field::TagLength, job.tag_len as usize, allowed);
+            return wrong(Field::NonceLength, job.nonce_len as usize, allowed);
+        }
+        if self.tag >> job.tag_len.min(31) & 1 == 0 {
+            let allowed = match info.tag_bytes {
+                [] => Allowed::Nothing,
+                list => Allowed::OneOf(list),
+            };
+            return wrong(Field::TagLength, job.tag_len as usize, allowed);
+        }
+        if job.components() > self.components {
+            let allowed = match self.components {
+                0 => Allowed::Nothing,
+                n => Allowed::AtMost(n),
+            };
+            return wrong(Field::DataCount, job.components(), allowed);
+        }
+        let limits = self.mode.limits(job);
+        let most = |n: u64| Allowed::AtMost(usize::try_from(n).unwrap_or(usize::MAX));
+        if job.len as u64 > limits.text {
+            return wrong(Field::TextLength, job.len, most(limits.text));
+        }
+        if job.components == 1 && job.data_len as u64 > limits.data {
+            return wrong(Field::DataLength, job.data_len, most(limits.data));
         }
         if job.len & self.clear != 0 {
-            return Error::new(Field::TextLength, job.len, Allowed::MultipleOf(16));
+            return wrong(Field::TextLength, job.len, Allowed::MultipleOf(16));
         }
         if job.len < self.least {
-            return Error::new(Field::TextLength, job.len, Allowed::AtLeast(self.least));
+            return wrong(Field::TextLength, job.len, Allowed::AtLeast(self.least));
         }
         if dst_len < needed {
-            return Error::new(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
+            return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
         }
         if job.src != job.dst.cast_const() && !disjoint(job.src, job.len, job.dst, needed) {
             let apart = job.src.addr().abs_diff(job.dst.addr());
-            return Error::new(Field::Overlap, apart, Allowed::Nothing);
+            return wrong(Field::Overlap, apart, Allowed::Nothing);
         }
+        let Keys::Table(table) = self.keys else {
+            return None;
+        };
         let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-        match self.keys {
-            Keys::Table(table) if (job.key as usize) < table.len() => Error::new(
-                Field::KeyMode,
-                place(table[job.key as usize].mode()),
-                Allowed::Exactly(place(self.mode)),
-            ),
-            Keys::Table(table) => Error::new(
+        match table.get(job.key as usize) {
+            None => wrong(
                 Field::KeyIndex,
                 job.key as usize,
                 Allowed::AtMost(table.len() - 1),
             ),
-            Keys::Shared(_) => unreachable!("some check failed"),
+            Some(key) if key.mode() != self.mode => wrong(
+                Field::KeyMode,
+                place(key.mode()),
+                Allowed::Exactly(place(self.mode)),
+            ),
+            Some(_) => None,
         }
     }
 }
@@ -499,25 +632,97 @@ impl Key {
         self.alone(Op::Decrypt, Message::new(Text::in_place(data)).nonce(nonce))
     }
 
-    /// Computes the tag of `data`.
+    /// Computes the tag of `data`, in a mode without a nonce.
     ///
     /// # Errors
     /// As [`Comb::mac`].
     pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
-        self.alone(Op::Mac, Message::new(Text::read_only(data)).tag(tag))
+        self.mac_with_nonce(&[], data, tag)
+    }
+
+    /// Computes the tag of `data` with a nonce.
+    ///
+    /// # Errors
+    /// As [`Comb::mac`].
+    pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        let text = Text::read_only(data);
+        self.alone(Op::Mac, Message::new(text).nonce(nonce).tag(tag))
             .map(|_| ())
     }
 
-    fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
+    /// Encrypts `data` in place and makes its tag.
+    ///
+    /// ```
+    /// use aescomb::{Key, Mode};
+    /// let key = Key::new(Mode::Gcm, &[0; 16])?;
+    /// let (mut data, mut tag) = (*b"any number of bytes", [0; 16]);
+    /// key.seal_in_place(&[1; 12], b"header", &mut data, &mut tag)?;
+    /// key.open_in_place(&[1; 12], b"header", &mut data, &tag)?;
+    /// assert_eq!(&data, b"any number of bytes");
+    /// assert!(key.open_in_place(&[1; 12], b"header", &mut data, &tag).is_err());
+    /// assert_eq!(data, [0; 19]);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::seal`].
+    pub fn seal_in_place(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        data: &mut [u8],
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let message = Message::new(Text::in_place(data))
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .tag(tag);
+        self.alone(Op::Seal, message).map(|_| ())
+    }
+
+    /// Decrypts `data` in place and checks its tag.
+    ///
+    /// # Errors
+    /// As [`Comb::open`], and [`Field::Tag`] for a tag that is wrong; the data is
+    /// wiped then.
+    pub fn open_in_place(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        data: &mut [u8],
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        let message = Message::new(Text::in_place(data))
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .given_tag(tag);
+        self.alone(Op::Open, message).map(|_| ())
+    }
+
+    pub(crate) fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
         let task = Task::new(self.into(), op)?;
         core::slice::from_mut(&mut message).admit(&task, &mut [], 0)?;
         let job = message.job();
         let mode = self.mode();
-        mode.run_alone(op, preferred(mode, op), self, job);
-        if !task.judges {
-            return Ok(job.len);
+        let backend = preferred(mode, op);
+        match op {
+            Op::Open | Op::Verify => {
+                let mut verdict = [0; 16];
+                mode.run_alone(op, backend, self, job, Some(&mut verdict));
+                if nothing(&verdict) {
+                    return Ok(job.len);
+                }
+                job.wipe();
+                Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
+            }
+            _ => {
+                mode.run_alone(op, backend, self, job, None);
+                let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
+                match task.judges {
+                    true => job.unpad().ok_or(bad),
+                    false => Ok(job.len),
+                }
+            }
         }
-        let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
-        job.unpad().ok_or(bad)
     }
 }

@@ -1,5 +1,5 @@
-//! One message at a time: its blocks side by side where the mode is parallel
-//! inside a message, one after the other where it is not.
+//! One message at a time, its blocks side by side, for modes that are parallel
+//! inside a message.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`] in `lanes.rs`: `src` and
 //! `dst` are valid for the message's length, and for padded modes `dst` for what
@@ -8,9 +8,8 @@
 
 use crate::isa::{Block, Isa, Uniform};
 use crate::key::Key;
-use crate::lanes::{Job, Last};
-use crate::mode::Lengths;
-use crate::modes::{Feed, State, Sweep};
+use crate::lanes::Job;
+use crate::modes::{Feed, HEADER, State, Sweep, Tail};
 
 /// Does the whole message.
 ///
@@ -89,7 +88,7 @@ fn begin<S: Isa, M: Sweep, const CARRY: bool>(
     nonce: &Block,
 ) -> Place<S::W, M::State<S::W>> {
     let before = c.s.splat(nonce);
-    let mut state = M::begin(c, before);
+    let mut state = M::begin(c, &mut [before; HEADER]);
     M::advance::<_, CARRY>(&mut state, c.s.iota());
     Place {
         at: 0,
@@ -124,7 +123,7 @@ fn run<S: Isa, M: Sweep, const CARRY: bool>(
         // SAFETY: `width` bytes are left from `at` on.
         unsafe {
             let x = s.load(job.src.add(place.at));
-            let y = M::step(c, &mut state::<S, M>(s, place, x), x);
+            let y = M::step(c, &mut state::<S, M>(s, place, x), x, 0);
             s.store(y, job.dst.add(place.at));
             place.before = x;
         }
@@ -138,7 +137,7 @@ fn run<S: Isa, M: Sweep, const CARRY: bool>(
 fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::State<S::W>>) {
     let s = c.s;
     let len = job.len - place.at;
-    let pads = matches!(M::LENGTHS, Lengths::Padded);
+    let pads = M::TAIL == Tail::Padded;
     if len == 0 && !pads {
         return;
     }
@@ -153,82 +152,18 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::S
             for (i, block) in blocks.iter_mut().enumerate().take(whole) {
                 *block = from.add(i * 16).cast::<Block>().read();
             }
-            let left = s.load_bytes(from.wrapping_add(whole * 16), len % 16);
-            blocks[whole] = padded::<M>(left, len % 16);
+            blocks[whole] = s.load_bytes(from.wrapping_add(whole * 16), len % 16);
+            blocks[whole][len % 16..].fill((16 - len % 16) as u8);
             let x = s.load(blocks.as_ptr().cast());
-            let y = M::step(c, &mut state::<S, M>(s, &place, x), x);
+            let y = M::step(c, &mut state::<S, M>(s, &place, x), x, 0);
             s.store(y, blocks.as_mut_ptr().cast());
             for (i, block) in blocks.iter().enumerate().take(whole + 1) {
                 to.add(i * 16).cast::<Block>().write(*block);
             }
         } else {
             let x = s.load_part(from, len);
-            let y = M::step(c, &mut state::<S, M>(s, &place, x), x);
+            let y = M::step(c, &mut state::<S, M>(s, &place, x), x, 0);
             s.store_part(y, to, len);
-        }
-    }
-}
-
-/// The last `len` bytes of a message as the finish wants them.
-#[inline(always)]
-fn padded<M: Sweep>(block: Block, len: usize) -> Block {
-    match M::LENGTHS.padding() {
-        Some(padding) => {
-            (u128::from_ne_bytes(block) ^ u128::from_ne_bytes(padding[len])).to_ne_bytes()
-        }
-        None => block,
-    }
-}
-
-/// Does the whole message block after block. `S` has one lane.
-///
-/// ```text
-/// state = begin(nonce)
-/// for each block x:      output step(state, x)
-/// if bytes are left:     output finish(state, last)
-/// ```
-#[inline(always)]
-pub(crate) fn chain<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
-    let keys = &s.keys(key);
-    let c = &Uniform::new(s, keys, key);
-    let mut nonce = s.splat(&[0; 16]);
-    if M::NONCE {
-        // SAFETY: the mode's nonce has 16 bytes.
-        nonce = s.splat(&unsafe { job.nonce.cast::<Block>().read() });
-    }
-    let mut state = M::begin(c, nonce);
-    let end = M::LENGTHS.rows(job.len) * 16;
-    let tag_only = matches!(M::LENGTHS, Lengths::TagOnly);
-    let mut at = 0;
-    while at < end {
-        // SAFETY: a block is left from `at` on.
-        unsafe {
-            let y = M::step(c, &mut state, s.load(job.src.add(at)));
-            if !tag_only {
-                s.store(y, job.dst.add(at));
-            }
-        }
-        at += 16;
-    }
-    let len = job.len - end;
-    if matches!(M::LENGTHS, Lengths::WholeBlocks)
-        || matches!(M::LENGTHS, Lengths::AnyLength) && len == 0
-    {
-        return;
-    }
-    // SAFETY: `len` bytes are left; a padded message's destination has room for
-    // whole blocks, and a tag has `tag_len` bytes.
-    unsafe {
-        let left = s.load_bytes(job.src.wrapping_add(end), len);
-        let last = Last {
-            block: s.splat(&padded::<M>(left, len)),
-            partial: s.splat(&[if len < 16 { 0xff } else { 0 }; 16]),
-        };
-        let y = s.last(M::finish(c, state, last));
-        match M::LENGTHS {
-            Lengths::TagOnly => s.store_bytes(&y, job.tag, job.tag_len as usize),
-            Lengths::Padded => s.store_bytes(&y, job.dst.wrapping_add(end), 16),
-            _ => s.store_bytes(&y, job.dst.wrapping_add(end), len),
         }
     }
 }

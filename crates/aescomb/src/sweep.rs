@@ -4,17 +4,20 @@
 
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
-use crate::isa::{Cipher, Isa, PerLane, Uniform};
+use crate::isa::{Block, Cipher, Isa, PerLane, Uniform};
 use crate::key::{Key, Keys};
-use crate::lanes::{Group, Job, Jobs, LaneKeys, Lanes};
+use crate::lane_keys::LaneKeys;
+use crate::lanes::{Group, IDLE_ROWS, Job, Jobs, Lanes, MAX_LANES};
 use crate::modes::{Feed, Sweep};
-use crate::span::{chain, span};
+use crate::span::span;
 use alloc::boxed::Box;
 
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
-    lanes: Box<Lanes>,
-    keys: Box<LaneKeys>,
+    lanes: Box<Lanes<MAX_LANES, IDLE_ROWS>>,
+    keys: Box<LaneKeys<MAX_LANES>>,
+    /// Keys that a mode derives for each message.
+    derived: Box<LaneKeys<MAX_LANES>>,
 }
 
 impl Memory {
@@ -22,6 +25,7 @@ impl Memory {
         Memory {
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
+            derived: Box::new(LaneKeys::new()),
         }
     }
 }
@@ -34,6 +38,9 @@ pub(crate) struct Work<'a> {
     pub memory: &'a mut Memory,
     /// The parallelism degree P.
     pub degree: usize,
+    /// For each message the difference between its tag and the one that came with
+    /// it, where tags are compared.
+    pub verdicts: Option<&'a mut [Block]>,
 }
 
 /// Runs `M` on everything in the queue.
@@ -42,16 +49,35 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
 }
 
 /// Runs `M` on one message.
-pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job) {
-    dispatch!(backend, 1, s => kernel_alone::<_, M>(s, key, job))
+pub(crate) fn alone<M: Sweep>(
+    backend: Backend,
+    key: &Key,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    dispatch!(backend, 1, s => kernel_alone::<_, M>(s, key, job, verdict))
 }
 
 #[inline(never)]
-fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job) {
+fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
     s.enter(
         #[inline(always)]
         || match M::FEED {
-            Feed::Serial => chain::<S::Narrow, M>(s.narrow(), key, job),
+            Feed::Serial => {
+                let n = s.narrow();
+                let mut lanes = Lanes::<1, 0>::new();
+                let mut verdicts = verdict.map(core::slice::from_mut);
+                let mut job = Some((0, job));
+                let group = lanes.group::<M>(1, &mut verdicts, || job.take());
+                let keys = n.keys(key);
+                let c = Uniform::new(n, &keys, key);
+                // One lane is all there is, but the types do not say so.
+                let half = Uniform::new(n.half(), &keys, key);
+                let narrow_keys = n.narrow().keys(key);
+                let narrow = Uniform::new(n.narrow(), &narrow_keys, key);
+                let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
+                run::<_, M, 1, 0>(n, group, |_| key, c, half, narrow, derived.as_mut());
+            }
             _ => span::<S, M>(s, &s.keys(key), key, job),
         },
     )
@@ -76,17 +102,28 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
 #[inline(always)]
 fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let Work {
-        jobs, keys, memory, ..
+        jobs,
+        keys,
+        memory,
+        verdicts,
+        degree,
+        ..
     } = work;
-    let degree = work.degree.min(S::LANES);
-    let lanes = &mut *memory.lanes;
+    let Memory {
+        lanes,
+        keys: lane_keys,
+        derived,
+    } = &mut **memory;
+    let jobs = *jobs;
+    let keys = *keys;
+    let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
     let mut queue = work.queue.drain();
     while let Some(i) = queue.peek() {
         let job = jobs.get(i);
         let key = keys.get(job.key);
         // A group must be worth its overhead.
-        if !matches!(M::FEED, Feed::Serial)
+        if M::FEED != Feed::Serial
             && (S::LANES == 1 || job.len > short || queue.len() * 2 < S::LANES)
         {
             queue.pop(i);
@@ -98,6 +135,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         }
         let group = lanes.group::<M>(
             degree,
+            verdicts,
             #[inline(always)]
             || {
                 let i = queue.peek()?;
@@ -107,45 +145,94 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                     return None;
                 }
                 queue.pop(i);
-                Some(job)
+                Some((i, job))
             },
         );
-        let longest = keys.get(group.keys()[0]);
-        if group.keys().len() == 1 {
-            chain::<S::Narrow, M>(s.narrow(), key, job);
-        } else if let Some(shared) = shared {
+        let all = |i| keys.get(i);
+        if let Some(shared) = shared {
             let c = Uniform::new(s, shared, key);
             let half = Uniform::new(s.half(), shared, key);
-            run::<S, M>(s, group, longest, c, half);
+            let n = s.narrow();
+            let narrow_keys = n.keys(key);
+            let narrow = Uniform::new(n, &narrow_keys, key);
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, c, half, narrow, Some(derived));
         } else {
             for (l, key) in group.keys().iter().enumerate() {
-                s.lane_key(&mut memory.keys, l, keys.get(*key), M::INVERSE);
+                s.lane_key(lane_keys, l, keys.get(*key), M::USES);
             }
-            let keys = &*memory.keys;
+            let keys = &**lane_keys;
             let half = PerLane { s: s.half(), keys };
-            run::<S, M>(s, group, longest, PerLane { s, keys }, half);
+            let narrow = PerLane {
+                s: s.narrow(),
+                keys,
+            };
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, PerLane { s, keys }, half, narrow, Some(derived));
         }
     }
 }
 
-/// One group: begin, window by window, finish. A window is run by the narrowest
-/// kernel that holds its lanes; one lane is left to `longest`, the first
-/// message's key.
+/// One group, all passes. `c`, `half` and `narrow` are the messages' keys for all
+/// lanes, for half of them and for the first.
 #[inline(always)]
-fn run<S: Isa, M: Sweep>(
+fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
-    mut group: Group<'_, '_>,
-    longest: &Key,
+    mut group: Group<'_, '_, L, IDLE>,
+    key: impl Fn(u32) -> &'k Key,
     c: impl Cipher<W = S::W> + Copy,
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
+    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
+    derived: Option<&mut LaneKeys<L>>,
+) {
+    group.header::<S::Narrow, M>(s.narrow(), &key);
+    if M::DERIVES
+        && let Some(derived) = derived
+    {
+        let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
+        let [hash, first, second] = group.derive::<S, M>(s, &c, bytes);
+        s.expand_row(derived, [first, second], bytes);
+        derived.set_subkey(s, 0, hash);
+        let keys = &*derived;
+        let half = PerLane { s: s.half(), keys };
+        let narrow = PerLane {
+            s: s.narrow(),
+            keys,
+        };
+        passes::<S, M, L, IDLE>(s, group, PerLane { s, keys }, half, narrow);
+    } else {
+        passes::<S, M, L, IDLE>(s, group, c, half, narrow);
+    }
+}
+
+#[inline(always)]
+fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+    s: S,
+    mut group: Group<'_, '_, L, IDLE>,
+    c: impl Cipher<W = S::W> + Copy,
+    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
+    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
+) {
+    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow);
+    if M::MORE {
+        group.again::<M::Then>();
+        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow);
+    }
+}
+
+/// Begin, window by window, finish. A window is run by the narrowest kernel that
+/// holds its lanes.
+#[inline(always)]
+fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+    s: S,
+    group: &mut Group<'_, '_, L, IDLE>,
+    c: impl Cipher<W = S::W> + Copy,
+    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
+    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
 ) {
     group.begin::<S, M>(s, c);
     let mut windows = Windows::new(group.rows().len());
     while let Some(window) = windows.next(group.rows()) {
         if window.lanes == 1 && S::LANES > 1 {
-            let s = s.narrow();
-            let keys = s.keys(longest);
-            group.window::<S::Narrow, M>(s, Uniform::new(s, &keys, longest), window);
+            group.window::<S::Narrow, M>(s.narrow(), narrow, window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
             group.window::<S::Half, M>(s.half(), half, window);
         } else {

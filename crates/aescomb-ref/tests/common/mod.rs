@@ -30,7 +30,7 @@ pub const TEXT: &str = "
     30c81c46a35ce411e5fbc1191a0a52ef
     f69f2445df4f9b17ad2b417be66c3710";
 
-/// Every encryption mode and the length of its nonce.
+/// Every mode that only encrypts and the length of its nonce; but XTS, which takes other keys.
 pub const MODES: [(&str, usize); 8] = [
     ("ecb", 0),
     ("ecb-pkcs7", 0),
@@ -40,4 +40,40 @@ pub const MODES: [(&str, usize); 8] = [
     ("ofb", 16),
     ("ctr", 16),
     ("ctr32", 16),
+];
+
+/// The lengths of one kind that a mode takes; of nonces, all up to 20 bytes.
+type Lengths = &'static [usize];
+
+/// Every mode that encrypts and authenticates, and the lengths of its keys, nonces and tags.
+pub const AUTHENTICATING: [(&str, [usize; 3], Lengths, Lengths); 5] = [
+    (
+        "ccm",
+        [16, 24, 32],
+        &[7, 8, 9, 10, 11, 12, 13],
+        &[4, 6, 8, 10, 12, 14, 16],
+    ),
+    (
+        "gcm",
+        [16, 24, 32],
+        &[
+            1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+        ],
+        &[4, 8, 12, 13, 14, 15, 16],
+    ),
+    (
+        "ocb",
+        [16, 24, 32],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+        &[8, 12, 16],
+    ),
+    (
+        "siv",
+        [32, 48, 64],
+        &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+        ],
+        &[16],
+    ),
+    ("gcm-siv", [16, 24, 32], &[12], &[16]),
 ];

@@ -44,8 +44,8 @@ fn ask() -> u8 {
     let vendor = unsafe { __cpuid(0) };
     let one = leaf(1, 0);
     let mut found = 0;
-    // SSSE3, SSE4.1, AES
-    if !bits(one.ecx, &[9, 19, 25]) {
+    // PCLMULQDQ, SSSE3, SSE4.1, AES
+    if !bits(one.ecx, &[1, 9, 19, 25]) {
         return found;
     }
     found |= NI;
@@ -56,8 +56,8 @@ fn ask() -> u8 {
     // SAFETY: OSXSAVE is set.
     let state = unsafe { enabled_state() };
     let seven = leaf(7, 0);
-    // XMM and YMM state; AVX2; VAES
-    if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9]) {
+    // XMM and YMM state; AVX2; VAES, VPCLMULQDQ
+    if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9, 10]) {
         found |= VAES256;
         // opmask and ZMM state; AVX-512 F, BW, VL
         if state & 0b1110_0110 == 0b1110_0110 && bits(seven.ebx, &[16, 30, 31]) {
@@ -81,17 +81,17 @@ fn ask() -> u8 {
     found
 }
 
-/// AES-NI and SSE4.1.
+/// AES-NI, PCLMULQDQ and SSE4.1.
 pub(crate) fn ni() -> bool {
     cpu() & NI != 0
 }
 
-/// VAES and AVX2.
+/// VAES, VPCLMULQDQ and AVX2.
 pub(crate) fn vaes256() -> bool {
     cpu() & VAES256 != 0
 }
 
-/// VAES and AVX-512 F, BW, VL.
+/// VAES, VPCLMULQDQ and AVX-512 F, BW, VL.
 pub(crate) fn vaes512() -> bool {
     cpu() & VAES512 != 0
 }

@@ -1,7 +1,7 @@
 //! AES-NI: one block in a register, eight in flight. Any x86-64 CPU with AES
 //! instructions; no AVX.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI and
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI, PCLMULQDQ and
 //! SSE4.1.
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use core::arch::x86_64::*;
 token!(Ni: __m128i, 8, half Ni, unit NiOne, narrow NiOne, needs ni);
 token!(NiOne: __m128i, 1, half NiOne, unit NiOne, narrow NiOne, needs ni);
 
-#[target_feature(enable = "aes,sse4.1,ssse3")]
+#[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
 unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
@@ -118,6 +118,31 @@ impl Vector for __m128i {
     #[inline(always)]
     unsafe fn top_bits(self) -> Self {
         unsafe { _mm_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> Self {
+        unsafe { _mm_srai_epi32::<31>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left(self, n: Self) -> Self {
+        unsafe { _mm_sll_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_right(self, n: Self) -> Self {
+        unsafe { _mm_srl_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        unsafe { _mm_shuffle_epi32::<0b01_00_11_10>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
+        unsafe { _mm_clmulepi64_si128::<I>(self, b) }
     }
 
     #[inline(always)]

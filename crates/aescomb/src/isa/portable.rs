@@ -7,11 +7,18 @@
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
-use super::{Block, Isa, Wide};
+use super::{Block, Isa, Part, Wide};
 use crate::key::Key;
-use crate::lanes::LaneKeys;
+use crate::lane_keys::{LaneKeys, Uses};
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use core::ops::{BitAnd, BitXor};
+use zeroize::Zeroize;
+
+/// The portable form of a key.
+pub(crate) struct SoftKey {
+    first: Soft,
+    second: Option<Soft>,
+}
 
 /// The token of the portable code, which every CPU can run.
 #[derive(Clone, Copy)]
@@ -79,9 +86,8 @@ impl Concat16 for [[u8; 4]; 4] {
     }
 }
 
-/// FIPS 197 section 5.2 (KeyExpansion) and 5.3.5 (the equivalent inverse
-/// cipher's keys), and CIPH_K(0^128).
-fn expand(raw: &[u8], key: &mut Key, with_inverse: bool) {
+/// FIPS 197 section 5.2 (KeyExpansion).
+fn schedule(raw: &[u8]) -> [Block; 15] {
     let words = raw.len() / 4;
     let rounds = words + 6;
     let mut w = [0u32; 60];
@@ -99,11 +105,23 @@ fn expand(raw: &[u8], key: &mut Key, with_inverse: bool) {
         }
         w[i] = w[i - words] ^ t;
     }
-    for r in 0..=rounds {
+    core::array::from_fn(|r| {
         let w: [u32; 4] = w[4 * r..4 * r + 4].try_into().expect("four words");
-        key.enc[r] = w.map(u32::to_le_bytes).concat_16();
-    }
-    if with_inverse {
+        w.map(u32::to_le_bytes).concat_16()
+    })
+}
+
+/// A key's schedule; for the first one also section 5.3.5 (the equivalent inverse
+/// cipher's keys) and CIPH_K(0^128).
+fn expand(raw: &[u8], key: &mut Key, part: Part) {
+    let schedule = schedule(raw);
+    let Part::First { inverse } = part else {
+        key.second = schedule;
+        return;
+    };
+    let rounds = raw.len() / 4 + 6;
+    key.enc = schedule;
+    if inverse {
         for r in 0..=rounds {
             let mut block = aes::Block::from(key.enc[rounds - r]);
             if r != 0 && r != rounds {
@@ -156,9 +174,49 @@ impl<const N: usize> Wide for Blocks<N> {
             (a >> 32 << 32 | u128::from(low)).to_le()
         }))
     }
+
+    fn double(self) -> Self {
+        Blocks(
+            self.0
+                .map(|a| crate::gf128::double(u128::from_le(a)).to_le()),
+        )
+    }
+
+    fn mul(self, b: Self) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            crate::gf128::mul(u128::from_le(self.0[l]), u128::from_le(b.0[l])).to_le()
+        }))
+    }
+
+    fn shift_left(self, n: Self) -> Self {
+        self.halves(n, |a, n| a.checked_shl(n as u32).unwrap_or(0))
+    }
+
+    fn shift_right(self, n: Self) -> Self {
+        self.halves(n, |a, n| a.checked_shr(n as u32).unwrap_or(0))
+    }
+
+    fn shuffle(self, index: Self) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            let (from, index) = (self.0[l].to_ne_bytes(), index.0[l].to_ne_bytes());
+            u128::from_ne_bytes(index.map(|i| match i {
+                0..128 => from[usize::from(i & 15)],
+                _ => 0,
+            }))
+        }))
+    }
 }
 
 impl<const N: usize> Blocks<N> {
+    fn halves(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            let (a, b) = (u128::from_le(self.0[l]), u128::from_le(b.0[l]));
+            let low = u128::from(f(a as u64, b as u64));
+            let high = u128::from(f((a >> 64) as u64, (b >> 64) as u64));
+            (high << 64 | low).to_le()
+        }))
+    }
+
     fn through(self, f: impl FnOnce(&mut [aes::Block])) -> Self {
         let mut blocks: [aes::Block; N] = core::array::from_fn(|l| self.0[l].to_ne_bytes().into());
         f(&mut blocks);
@@ -168,10 +226,21 @@ impl<const N: usize> Blocks<N> {
     }
 }
 
+impl<const N: usize> Blocks<N> {
+    /// Lane by lane; a lane that never had a key is left alone.
+    fn each(self, f: impl Fn(usize, &mut [aes::Block]) -> Option<()>) -> Self {
+        self.through(|blocks| {
+            for (l, block) in blocks.iter_mut().enumerate() {
+                let _ = f(l, core::slice::from_mut(block));
+            }
+        })
+    }
+}
+
 impl<const N: usize> Isa for Portable<N> {
     type W = Blocks<N>;
-    type Keys = Soft;
-    type Loaded<'k> = &'k Soft;
+    type Keys = SoftKey;
+    type Loaded<'k> = &'k SoftKey;
     type Half = Self;
     type Unit = Self;
     type Narrow = Portable<1>;
@@ -194,50 +263,70 @@ impl<const N: usize> Isa for Portable<N> {
         f()
     }
 
-    fn expand(self, raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
+    fn expand(self, raw: &[&[u8]], out: &mut [Key], part: Part) {
         for (raw, key) in raw.iter().zip(out) {
-            expand(raw, key, with_inverse);
+            expand(raw, key, part);
         }
     }
 
-    fn keys(self, key: &Key) -> Soft {
-        Soft::new(key.raw().as_ref())
+    fn expand_row<const L: usize>(
+        self,
+        keys: &mut LaneKeys<L>,
+        raw: [Blocks<N>; 2],
+        bytes: usize,
+    ) {
+        for l in 0..N {
+            let mut key = [0; 32];
+            key[..16].copy_from_slice(&raw[0].0[l].to_ne_bytes());
+            key[16..].copy_from_slice(&raw[1].0[l].to_ne_bytes());
+            keys.derive_soft(l, Soft::new(&key[..bytes]));
+            key.zeroize();
+        }
     }
 
-    fn load_keys(self, keys: &Soft) -> &Soft {
+    fn keys(self, key: &Key) -> SoftKey {
+        let (first, second) = key.raw();
+        SoftKey {
+            first: Soft::new(first.as_ref()),
+            second: second.map(|raw| Soft::new(raw.as_ref())),
+        }
+    }
+
+    fn load_keys(self, keys: &SoftKey) -> &SoftKey {
         keys
     }
 
-    fn lane_key(self, keys: &mut LaneKeys, l: usize, key: &Key, _: bool) {
-        keys.set_soft(l, key, self.keys(key));
+    fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses) {
+        let SoftKey { first, second } = self.keys(key);
+        keys.set_soft(l, key, [Some(first), second], uses);
     }
 
-    fn encrypt(self, keys: &&Soft, x: Blocks<N>) -> Blocks<N> {
-        x.through(|blocks| keys.encrypt(blocks))
+    fn encrypt(self, keys: &&SoftKey, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| keys.first.encrypt(blocks))
     }
 
-    fn decrypt(self, keys: &&Soft, x: Blocks<N>) -> Blocks<N> {
-        x.through(|blocks| keys.decrypt(blocks))
+    fn decrypt(self, keys: &&SoftKey, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| keys.first.decrypt(blocks))
     }
 
-    fn encrypt_each(self, keys: &LaneKeys, x: Blocks<N>) -> Blocks<N> {
+    fn encrypt_second(self, keys: &&SoftKey, x: Blocks<N>) -> Blocks<N> {
         x.through(|blocks| {
-            for (l, block) in blocks.iter_mut().enumerate() {
-                if let Some(soft) = keys.soft(l) {
-                    soft.encrypt(core::slice::from_mut(block));
-                }
+            if let Some(second) = &keys.second {
+                second.encrypt(blocks);
             }
         })
     }
 
-    fn decrypt_each(self, keys: &LaneKeys, x: Blocks<N>) -> Blocks<N> {
-        x.through(|blocks| {
-            for (l, block) in blocks.iter_mut().enumerate() {
-                if let Some(soft) = keys.soft(l) {
-                    soft.decrypt(core::slice::from_mut(block));
-                }
-            }
-        })
+    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+        x.each(|l, block| keys.soft(0, l).map(|soft| soft.encrypt(block)))
+    }
+
+    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+        x.each(|l, block| keys.soft(0, l).map(|soft| soft.decrypt(block)))
+    }
+
+    fn encrypt_second_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+        x.each(|l, block| keys.soft(1, l).map(|soft| soft.encrypt(block)))
     }
 
     fn splat(self, block: &Block) -> Blocks<N> {

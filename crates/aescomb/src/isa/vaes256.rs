@@ -2,7 +2,8 @@
 //! flight. CPUs with VAES and no AVX-512, and those whose 512-bit registers do
 //! not pay.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES and AVX2.
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ
+//! and AVX2.
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
@@ -13,7 +14,7 @@ use core::arch::x86_64::*;
 token!(Vaes256: __m256i, 8, half Vaes256, unit Vaes256One, narrow NiOne, needs vaes256);
 token!(Vaes256One: __m256i, 1, half Vaes256One, unit Vaes256One, narrow NiOne, needs vaes256);
 
-#[target_feature(enable = "aes,avx2,vaes")]
+#[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
@@ -148,6 +149,31 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn top_bits(self) -> Self {
         unsafe { _mm256_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> Self {
+        unsafe { _mm256_srai_epi32::<31>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left(self, n: Self) -> Self {
+        unsafe { _mm256_sllv_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_right(self, n: Self) -> Self {
+        unsafe { _mm256_srlv_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        unsafe { _mm256_shuffle_epi32::<0b01_00_11_10>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
+        unsafe { _mm256_clmulepi64_epi128::<I>(self, b) }
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! VAES on 512-bit registers with AVX-512: four blocks in a register, sixteen or
 //! thirty-two in flight.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES and
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ and
 //! AVX-512 F, BW and VL.
 #![allow(unsafe_code)]
 
@@ -14,7 +14,7 @@ token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs
 token!(Vaes512: __m512i, 4, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
 token!(Vaes512One: __m512i, 1, half Vaes512One, unit Vaes512One, narrow NiOne, needs vaes512);
 
-#[target_feature(enable = "aes,avx2,vaes,avx512f,avx512bw,avx512vl")]
+#[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
 unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
@@ -169,6 +169,31 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn top_bits(self) -> Self {
         unsafe { _mm512_srli_epi64::<63>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> Self {
+        unsafe { _mm512_srai_epi32::<31>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left(self, n: Self) -> Self {
+        unsafe { _mm512_sllv_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_right(self, n: Self) -> Self {
+        unsafe { _mm512_srlv_epi64(self, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        unsafe { _mm512_shuffle_epi32::<0b01_00_11_10>(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
+        unsafe { _mm512_clmulepi64_epi128::<I>(self, b) }
     }
 
     #[inline(always)]

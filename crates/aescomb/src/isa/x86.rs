@@ -6,9 +6,9 @@
 //! (tokens come from detection, values from tokens).
 #![allow(unsafe_code)]
 
-use super::{Block, Wide};
+use super::{Block, Part, Wide};
 use crate::key::Key;
-use crate::lanes::LaneKeys;
+use crate::lane_keys::LaneKeys;
 use core::ops::{BitAnd, BitXor};
 
 /// The operations of one register type: all that an instruction set's file has
@@ -86,6 +86,17 @@ pub(crate) trait Vector: Copy {
     unsafe fn add32(self, b: Self) -> Self;
     /// Bit 63 of each half of a block, moved to bit 0.
     unsafe fn top_bits(self) -> Self;
+    /// Every bit of each 32-bit word its top bit.
+    unsafe fn signs(self) -> Self;
+    /// Each half of a block shifted by the number in that half of `n`, which is
+    /// the same in both.
+    unsafe fn shift_left(self, n: Self) -> Self;
+    unsafe fn shift_right(self, n: Self) -> Self;
+    /// The halves of each block exchanged.
+    unsafe fn swap_halves(self) -> Self;
+    /// Carry-less product of one half of each block with one of `b`: bit 0 of
+    /// `I` chooses the upper half of `self`, bit 4 that of `b`.
+    unsafe fn clmul<const I: i32>(self, b: Self) -> Self;
     /// Bytes of each block chosen by `index` (`pshufb`).
     unsafe fn shuffle(self, index: Self) -> Self;
     /// The blocks one place up; the last of `before` comes first.
@@ -176,6 +187,60 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     fn count32(self, steps: Self) -> Self {
         Words(each!(self.0, steps.0, a, n => a.add32(n)))
     }
+
+    #[inline(always)]
+    fn double(self) -> Self {
+        Words(each!(self.0, a => {
+            let carry = a.signs().shuffle(V::splat(&CARRY_OUT)).and(V::splat(&FOLD));
+            a.add64(a).xor(carry)
+        }))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => a.shift_left(n)))
+    }
+
+    #[inline(always)]
+    fn shift_right(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => a.shift_right(n)))
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: Self) -> Self {
+        Words(each!(self.0, index.0, a, i => a.shuffle(i)))
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => {
+            let low = a.clmul::<0x00>(b);
+            let middle = a.clmul::<0x01>(b).xor(a.clmul::<0x10>(b));
+            let high = a.clmul::<0x11>(b);
+            reduce(low, middle, high)
+        }))
+    }
+}
+
+/// Words 1 and 3 of signs to where their carries go: into word 2, and around
+/// into word 0.
+const CARRY_OUT: Block = bytes_from(W3, ZERO, W1, ZERO);
+/// x^128 = x^7 + x^2 + x + 1, and the carry of the lower half.
+const FOLD: Block = bytes_from([0x87, 0, 0, 0], [0; 4], [1, 0, 0, 0], [0; 4]);
+/// x^127 + x^126 + x^121 + 1 without the 1, divided by x^64, in the upper half.
+const POLYVAL: Block = bytes_from([0; 4], [0; 4], [0; 4], [0, 0, 0, 0xc2]);
+
+/// `(low + middle x^64 + high x^128) / x^128` in the field of POLYVAL: two steps
+/// of Gueron's reduction. In this field 1 is x^64 (x^64 + x^63 + x^62 + x^57), so
+/// the lower half of a sum goes up by 64 bits at the price of a product.
+#[inline(always)]
+unsafe fn reduce<V: Vector>(low: V, middle: V, high: V) -> V {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let poly = V::splat(&POLYVAL);
+        let middle = middle.xor(low.swap_halves()).xor(low.clmul::<0x10>(poly));
+        high.xor(middle.swap_halves()).xor(middle.clmul::<0x10>(poly))
+    }
 }
 
 /// A key broadcast to registers. Which of the two directions is used is known to
@@ -184,6 +249,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
 pub(crate) struct Broadcast<V> {
     enc: [V; 15],
     dec: [V; 15],
+    second: [V; 15],
     rounds: usize,
 }
 
@@ -193,15 +259,18 @@ pub(crate) unsafe fn broadcast<V: Vector>(key: &Key) -> Broadcast<V> {
     unsafe {
         let mut enc = [V::splat(&key.enc[0]); 15];
         let mut dec = [V::splat(&key.dec[0]); 15];
+        let mut second = [V::splat(&key.second[0]); 15];
         let mut r = 1;
         while r < 15 {
             enc[r] = V::splat(&key.enc[r]);
             dec[r] = V::splat(&key.dec[r]);
+            second[r] = V::splat(&key.second[r]);
             r += 1;
         }
         Broadcast {
             enc,
             dec,
+            second,
             rounds: key.rounds(),
         }
     }
@@ -269,6 +338,7 @@ impl<V: Vector> Broadcast<V> {
         Broadcast {
             enc: each_key!(enc),
             dec: each_key!(dec),
+            second: each_key!(second),
             rounds: self.rounds,
         }
     }
@@ -282,21 +352,42 @@ impl<V: Vector> Broadcast<V> {
     pub(crate) fn decrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
         rounds!(x, self.rounds, aesdec, aesdeclast, |r, _u| self.dec[r])
     }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_second<const U: usize>(&self, x: [V; U]) -> [V; U] {
+        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.second[r])
+    }
 }
 
-// A lane key row holds `MAX_LANES` blocks, at least `U * V::BLOCKS`.
+// A row of lane keys has a block for each lane, at least `U * V::BLOCKS`.
 
 #[inline(always)]
-pub(crate) fn encrypt_each<V: Vector, const U: usize>(keys: &LaneKeys, x: [V; U]) -> [V; U] {
+pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
+    keys: &LaneKeys<L>,
+    x: [V; U],
+) -> [V; U] {
     rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
-        keys.at(r, u * V::BLOCKS)
+        keys.enc(r, u * V::BLOCKS)
     ))
 }
 
 #[inline(always)]
-pub(crate) fn decrypt_each<V: Vector, const U: usize>(keys: &LaneKeys, x: [V; U]) -> [V; U] {
+pub(crate) fn decrypt_each<V: Vector, const U: usize, const L: usize>(
+    keys: &LaneKeys<L>,
+    x: [V; U],
+) -> [V; U] {
     rounds!(x, keys.rounds(), aesdec, aesdeclast, |r, u| V::load(
-        keys.at(r, u * V::BLOCKS)
+        keys.dec(r, u * V::BLOCKS)
+    ))
+}
+
+#[inline(always)]
+pub(crate) fn encrypt_second_each<V: Vector, const U: usize, const L: usize>(
+    keys: &LaneKeys<L>,
+    x: [V; U],
+) -> [V; U] {
+    rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
+        keys.second(r, u * V::BLOCKS)
     ))
 }
 
@@ -426,31 +517,15 @@ unsafe fn six_words<V: Vector>(a: V, b: V, constant: V) -> (V, V) {
     }
 }
 
-/// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
-/// register, and CIPH_K(0^128) of each.
-///
-/// All of `raw` have one length; `out[l]` receives what comes of `raw[l]`.
+/// FIPS 197 section 5.2 for keys of `key_bytes` bytes, one in each block of a
+/// register: the bytes of `first` and then those of `second`.
 ///
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], with_inverse: bool) {
-    // SAFETY: the caller's, that the CPU has the instructions; loads and stores
-    // are of whole arrays.
+unsafe fn schedule<V: Vector>(first: V, second: V, key_bytes: usize) -> [V; 15] {
+    // SAFETY: the caller's, that the CPU has the instructions.
     unsafe {
-        let key_bytes = raw[0].len();
-        let rounds = key_bytes / 4 + 6;
-        // The caller may have fewer keys than lanes: the last lanes repeat key 0.
-        let mut first = [[0u8; 16]; 4];
-        let mut second = [[0u8; 16]; 4];
-        for l in 0..V::BLOCKS {
-            let key = raw[if l < raw.len() { l } else { 0 }];
-            first[l].copy_from_slice(&key[..16]);
-            second[l][..key_bytes - 16].copy_from_slice(&key[16..]);
-        }
-        let first = V::load(first.as_ptr().cast());
-        let second = V::load(second.as_ptr().cast());
-
         let zero = V::splat(&[0; 16]);
         let mut rk = [first; 15];
         let mut constant = 1u8;
@@ -505,12 +580,57 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], with_inve
                 }
             }
         }
+        rk
+    }
+}
 
-        let mut x = rk[0];
-        for k in &rk[1..rounds] {
-            x = x.aesenc(*k);
+/// The schedules of keys that lie in registers, one in each block.
+#[inline(always)]
+pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
+    keys: &mut LaneKeys<L>,
+    raw: [Words<V, U>; 2],
+    bytes: usize,
+) {
+    keys.set_rounds(bytes / 4 + 6);
+    let mut u = 0;
+    while u < U {
+        // SAFETY: values of the vector type exist, and a row of lane keys has
+        // `U * V::BLOCKS` blocks.
+        unsafe {
+            let rk = schedule(raw[0].0[u], raw[1].0[u], bytes);
+            for (r, k) in rk.iter().enumerate().take(keys.rounds() + 1) {
+                k.store(keys.enc_mut(r, u * V::BLOCKS));
+            }
         }
-        x = x.aesenclast(rk[rounds]);
+        u += 1;
+    }
+}
+
+/// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
+/// register.
+///
+/// All of `raw` have one length; `out[l]` receives what comes of `raw[l]`.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Part) {
+    // SAFETY: the caller's, that the CPU has the instructions; loads and stores
+    // are of whole arrays.
+    unsafe {
+        let key_bytes = raw[0].len();
+        let rounds = key_bytes / 4 + 6;
+        // The caller may have fewer keys than lanes: the last lanes repeat key 0.
+        let mut first = [[0u8; 16]; 4];
+        let mut second = [[0u8; 16]; 4];
+        for l in 0..V::BLOCKS {
+            let key = raw[if l < raw.len() { l } else { 0 }];
+            first[l].copy_from_slice(&key[..16]);
+            second[l][..key_bytes - 16].copy_from_slice(&key[16..]);
+        }
+        let first = V::load(first.as_ptr().cast());
+        let second = V::load(second.as_ptr().cast());
+        let rk = schedule(first, second, key_bytes);
 
         // Lanes without a key of their own did key 0's work and store it again.
         let place = |f: fn(&mut Key) -> *mut u8, out: &mut [Key]| {
@@ -520,12 +640,23 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], with_inve
             }
             to
         };
-        let enc = place(|key| key.enc.as_mut_ptr().cast(), out);
+        let to = match part {
+            Part::First { .. } => place(|key| key.enc.as_mut_ptr().cast(), out),
+            Part::Second => place(|key| key.second.as_mut_ptr().cast(), out),
+        };
         for (r, k) in rk.iter().enumerate().take(rounds + 1) {
-            k.scatter(enc.as_ptr(), r * 16);
+            k.scatter(to.as_ptr(), r * 16);
         }
+        let Part::First { inverse } = part else {
+            return;
+        };
+        let mut x = rk[0];
+        for k in &rk[1..rounds] {
+            x = x.aesenc(*k);
+        }
+        x = x.aesenclast(rk[rounds]);
         x.scatter(place(|key| key.sub.as_mut_ptr().cast(), out).as_ptr(), 0);
-        if with_inverse {
+        if inverse {
             let dec = place(|key| key.dec.as_mut_ptr().cast(), out);
             rk[rounds].scatter(dec.as_ptr(), 0);
             for r in 1..rounds {
@@ -593,20 +724,35 @@ macro_rules! token {
                 unsafe { run(f) }
             }
 
-            fn expand(self, raw: &[&[u8]], out: &mut [$crate::key::Key], with_inverse: bool) {
+            fn expand(
+                self,
+                raw: &[&[u8]],
+                out: &mut [$crate::key::Key],
+                part: $crate::isa::Part,
+            ) {
                 const WIDTH: usize = <$vector as Vector>::BLOCKS;
                 if WIDTH > 1 && raw.len() == 1 {
-                    return self.narrow().expand(raw, out, with_inverse);
+                    return self.narrow().expand(raw, out, part);
                 }
                 self.enter(
                     #[inline(always)]
                     || {
                         for (raw, out) in raw.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
                             // SAFETY: the token says the CPU has the features.
-                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, with_inverse) };
+                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, part) };
                         }
                     },
                 );
+            }
+
+            #[inline(always)]
+            fn expand_row<const L: usize>(
+                self,
+                keys: &mut $crate::lane_keys::LaneKeys<L>,
+                raw: [Self::W; 2],
+                bytes: usize,
+            ) {
+                $crate::isa::x86::expand_row(keys, raw, bytes);
             }
 
             #[inline(always)]
@@ -621,14 +767,14 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn lane_key(
+            fn lane_key<const L: usize>(
                 self,
-                keys: &mut $crate::lanes::LaneKeys,
+                keys: &mut $crate::lane_keys::LaneKeys<L>,
                 l: usize,
                 key: &$crate::key::Key,
-                inverse: bool,
+                uses: $crate::lane_keys::Uses,
             ) {
-                keys.set(l, key, if inverse { &key.dec } else { &key.enc });
+                keys.set(l, key, uses);
             }
 
             #[inline(always)]
@@ -642,13 +788,35 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn encrypt_each(self, keys: &$crate::lanes::LaneKeys, x: Self::W) -> Self::W {
+            fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.encrypt_second(x.0))
+            }
+
+            #[inline(always)]
+            fn encrypt_each<const L: usize>(
+                self,
+                keys: &$crate::lane_keys::LaneKeys<L>,
+                x: Self::W,
+            ) -> Self::W {
                 $crate::isa::x86::Words($crate::isa::x86::encrypt_each(keys, x.0))
             }
 
             #[inline(always)]
-            fn decrypt_each(self, keys: &$crate::lanes::LaneKeys, x: Self::W) -> Self::W {
+            fn decrypt_each<const L: usize>(
+                self,
+                keys: &$crate::lane_keys::LaneKeys<L>,
+                x: Self::W,
+            ) -> Self::W {
                 $crate::isa::x86::Words($crate::isa::x86::decrypt_each(keys, x.0))
+            }
+
+            #[inline(always)]
+            fn encrypt_second_each<const L: usize>(
+                self,
+                keys: &$crate::lane_keys::LaneKeys<L>,
+                x: Self::W,
+            ) -> Self::W {
+                $crate::isa::x86::Words($crate::isa::x86::encrypt_second_each(keys, x.0))
             }
 
             #[inline(always)]

@@ -11,9 +11,10 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
-use super::{Feed, Registered, Sweep};
+use super::{Feed, HEADER, INVERSE, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
-use crate::mode::{Info, Kind, Lengths};
+use crate::lane_keys::Uses;
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Cbc;
 pub(crate) struct CbcPkcs7;
@@ -26,11 +27,16 @@ impl Registered for Cbc {
         title: "cipher block chaining",
         source: "SP 800-38A, 6.2",
         kind: Kind::Cipher,
-        nonce_bytes: 16,
-        tag_bytes: (0, 0),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[],
+        data_components: 0,
         lengths: Lengths::WholeBlocks,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: false,
         parallel_decrypt: true,
         inverse: true,
@@ -54,16 +60,18 @@ impl Registered for CbcPkcs7 {
 
 impl Sweep for Encrypt {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    type Then = Self;
+    const TAIL: Tail = Tail::None;
     const FEED: Feed = Feed::Serial;
+    const NONCE: bool = true;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
-        [iv]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0]]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         *chain = c.encrypt(x ^ *chain);
         *chain
     }
@@ -71,17 +79,19 @@ impl Sweep for Encrypt {
 
 impl Sweep for Decrypt {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    type Then = Self;
+    const TAIL: Tail = Tail::None;
     const FEED: Feed = Feed::Input;
-    const INVERSE: bool = true;
+    const NONCE: bool = true;
+    const USES: Uses = INVERSE;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
-        [iv]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0]]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = c.decrypt(x) ^ *chain;
         *chain = x;
         y

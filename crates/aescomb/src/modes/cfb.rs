@@ -9,9 +9,9 @@
 //! cut off here, as is usual. The IV must be unpredictable.
 #![forbid(unsafe_code)]
 
-use super::{Feed, Registered, Sweep};
+use super::{Feed, HEADER, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
-use crate::mode::{Info, Kind, Lengths};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Cfb128;
 pub(crate) struct Encrypt;
@@ -23,11 +23,16 @@ impl Registered for Cfb128 {
         title: "cipher feedback, 128-bit segments",
         source: "SP 800-38A, 6.3",
         kind: Kind::Cipher,
-        nonce_bytes: 16,
-        tag_bytes: (0, 0),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[],
+        data_components: 0,
         lengths: Lengths::AnyLength,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: false,
         parallel_decrypt: true,
         inverse: false,
@@ -39,16 +44,18 @@ impl Registered for Cfb128 {
 
 impl Sweep for Encrypt {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::AnyLength;
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Serial;
+    const NONCE: bool = true;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
-        [iv]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0]]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         *feedback = c.encrypt(*feedback) ^ x;
         *feedback
     }
@@ -56,16 +63,18 @@ impl Sweep for Encrypt {
 
 impl Sweep for Decrypt {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::AnyLength;
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Input;
+    const NONCE: bool = true;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
-        [iv]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0]]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = c.encrypt(*feedback) ^ x;
         *feedback = x;
         y

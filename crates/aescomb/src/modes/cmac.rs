@@ -11,11 +11,14 @@
 //! are limited (SP 800-38B section A.2).
 #![forbid(unsafe_code)]
 
-use super::{Feed, Registered, Sweep};
-use crate::gf128::double;
+use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use crate::backend::Backend;
+use crate::gf128::double_block;
 use crate::isa::{Block, Cipher, Wide};
-use crate::lanes::Last;
-use crate::mode::{Info, Kind, Lengths};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Last, Piece};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
 
 pub(crate) struct Cmac;
 pub(crate) struct Mac;
@@ -26,11 +29,16 @@ impl Registered for Cmac {
         title: "cipher-based message authentication code",
         source: "SP 800-38B, 6.2",
         kind: Kind::Mac,
-        nonce_bytes: 0,
-        tag_bytes: (4, 16),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (0, 0),
+        tag_bytes: TAGS_FROM_4,
+        data_components: 0,
         lengths: Lengths::TagOnly,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
@@ -39,34 +47,56 @@ impl Registered for Cmac {
     type Forward = Mac;
     type Backward = Mac;
 
-    /// K1 and K2.
-    fn subkeys(sub: &mut [Block; 2]) {
-        let k1 = double(sub[0]);
-        *sub = [k1, double(k1)];
+    fn constants(_: Backend, key: &mut Key) {
+        let [k1, k2] = subkeys(key.sub[0]);
+        key.sub[0] = k1;
+        key.sub[1] = k2;
     }
+}
+
+/// K1 and K2 from L = CIPH_K(0^128).
+pub(super) fn subkeys(l: Block) -> [Block; 2] {
+    let k1 = double_block(l);
+    [k1, double_block(k1)]
 }
 
 impl Sweep for Mac {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::TagOnly;
+    type Then = Self;
+    const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Serial;
-    const NONCE: bool = false;
+    const OUTPUT: bool = false;
+    const TAG: bool = true;
+    const USES: Uses = Uses {
+        constants: 2,
+        ..FORWARD
+    };
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, zero: C::W) -> [C::W; 1] {
-        [zero]
+    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [c.zero()]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         *chain = c.encrypt(x ^ *chain);
         *chain
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [chain]: [C::W; 1], last: Last<C::W>) -> C::W {
-        let (k1, k2) = (c.subkey(0), c.subkey(1));
-        let key = k1 ^ ((k1 ^ k2) & last.partial);
-        c.encrypt(last.block ^ key ^ chain)
+    fn finish<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], last: &mut Last<C::W>) {
+        *chain = c.encrypt(*chain ^ masked(c, last.first));
     }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain]: [C::W; 1]) -> C::W {
+        chain
+    }
+}
+
+/// M_n, padded if need be, with K1 or K2.
+#[inline(always)]
+pub(super) fn masked<C: Cipher>(c: &C, last: Piece<C::W>) -> C::W {
+    let (k1, k2) = (c.subkey(0), c.subkey(1));
+    last.block ^ last.one_zero ^ C::W::select(last.partial, k2, k1)
 }

@@ -12,9 +12,9 @@
 //! message has at most 2^32 blocks.
 #![forbid(unsafe_code)]
 
-use super::{Feed, Registered, Sweep};
+use super::{Feed, HEADER, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
-use crate::mode::{Info, Kind, Lengths};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Ctr;
 pub(crate) struct Ctr32;
@@ -27,11 +27,16 @@ impl Registered for Ctr {
         title: "counter, 128-bit big-endian",
         source: "SP 800-38A, 6.5",
         kind: Kind::Cipher,
-        nonce_bytes: 16,
-        tag_bytes: (0, 0),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[],
+        data_components: 0,
         lengths: Lengths::AnyLength,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
@@ -55,16 +60,18 @@ impl Registered for Ctr32 {
 impl<const BITS: u32> Sweep for Crypt<BITS> {
     /// The counter, little-endian.
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::AnyLength;
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Counter;
+    const NONCE: bool = true;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, initial: C::W) -> [C::W; 1] {
-        [initial.swap_bytes()]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0].swap_bytes()]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = c.encrypt(state[0].swap_bytes()) ^ x;
         Self::advance::<_, true>(state, c.one());
         y

@@ -10,9 +10,10 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
-use super::{Feed, Registered, Sweep};
+use super::{Feed, HEADER, INVERSE, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
-use crate::mode::{Info, Kind, Lengths};
+use crate::lane_keys::Uses;
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Ecb;
 pub(crate) struct EcbPkcs7;
@@ -25,11 +26,16 @@ impl Registered for Ecb {
         title: "electronic codebook",
         source: "SP 800-38A, 6.1",
         kind: Kind::Cipher,
-        nonce_bytes: 0,
-        tag_bytes: (0, 0),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (0, 0),
+        tag_bytes: &[],
+        data_components: 0,
         lengths: Lengths::WholeBlocks,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
@@ -53,35 +59,35 @@ impl Registered for EcbPkcs7 {
 
 impl Sweep for Encrypt {
     type State<W: Wide> = [W; 0];
-    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    type Then = Self;
+    const TAIL: Tail = Tail::None;
     const FEED: Feed = Feed::Alone;
-    const NONCE: bool = false;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, _: C::W) -> [C::W; 0] {
+    fn begin<C: Cipher>(_: &C, _: &mut [C::W; HEADER]) -> [C::W; 0] {
         []
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W, _: usize) -> C::W {
         c.encrypt(x)
     }
 }
 
 impl Sweep for Decrypt {
     type State<W: Wide> = [W; 0];
-    const LENGTHS: Lengths = Lengths::WholeBlocks;
+    type Then = Self;
+    const TAIL: Tail = Tail::None;
     const FEED: Feed = Feed::Alone;
-    const NONCE: bool = false;
-    const INVERSE: bool = true;
+    const USES: Uses = INVERSE;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, _: C::W) -> [C::W; 0] {
+    fn begin<C: Cipher>(_: &C, _: &mut [C::W; HEADER]) -> [C::W; 0] {
         []
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W, _: usize) -> C::W {
         c.decrypt(x)
     }
 }

@@ -8,9 +8,9 @@
 //! IV must be a nonce.
 #![forbid(unsafe_code)]
 
-use super::{Feed, Registered, Sweep};
+use super::{Feed, HEADER, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
-use crate::mode::{Info, Kind, Lengths};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Ofb;
 pub(crate) struct Crypt;
@@ -21,11 +21,16 @@ impl Registered for Ofb {
         title: "output feedback",
         source: "SP 800-38A, 6.4",
         kind: Kind::Cipher,
-        nonce_bytes: 16,
-        tag_bytes: (0, 0),
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[],
+        data_components: 0,
         lengths: Lengths::AnyLength,
-        aes_per_block: 1,
-        mul_per_block: 0,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
@@ -37,16 +42,18 @@ impl Registered for Ofb {
 
 impl Sweep for Crypt {
     type State<W: Wide> = [W; 1];
-    const LENGTHS: Lengths = Lengths::AnyLength;
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Serial;
+    const NONCE: bool = true;
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, iv: C::W) -> [C::W; 1] {
-        [iv]
+    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [h[0]]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [output]: &mut [C::W; 1], x: C::W) -> C::W {
+    fn step<C: Cipher>(c: &C, [output]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         *output = c.encrypt(*output);
         *output ^ x
     }

@@ -6,9 +6,10 @@
 //! depends on the length of the ciphertext alone.
 #![forbid(unsafe_code)]
 
-use super::{Feed, Sweep};
+use super::{Feed, HEADER, Sweep, Tail};
 use crate::isa::{Block, Cipher, Wide};
-use crate::mode::Lengths;
+use crate::lane_keys::Uses;
+use crate::lanes::Last;
 use core::marker::PhantomData;
 
 /// The encryption of `M`, padded.
@@ -16,19 +17,25 @@ pub(crate) struct Padded<M>(PhantomData<M>);
 
 impl<M: Sweep> Sweep for Padded<M> {
     type State<W: Wide> = M::State<W>;
-    const LENGTHS: Lengths = Lengths::Padded;
+    type Then = Self;
+    const TAIL: Tail = Tail::Padded;
     const FEED: Feed = M::FEED;
     const NONCE: bool = M::NONCE;
-    const INVERSE: bool = M::INVERSE;
+    const USES: Uses = M::USES;
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, nonce: C::W) -> M::State<C::W> {
-        M::begin(c, nonce)
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> M::State<C::W> {
+        M::begin(c, h)
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut M::State<C::W>, x: C::W) -> C::W {
-        M::step(c, state, x)
+    fn step<C: Cipher>(c: &C, state: &mut M::State<C::W>, x: C::W, row: usize) -> C::W {
+        M::step(c, state, x, row)
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, state: &mut M::State<C::W>, last: &mut Last<C::W>) {
+        last.first.block = M::step(c, state, last.first.block ^ last.first.pkcs7, 0);
     }
 }
 

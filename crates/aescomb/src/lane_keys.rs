@@ -1,0 +1,144 @@
+//! Keys of messages side by side, one in each lane.
+
+use crate::isa::{Block, Isa, Soft};
+use crate::key::{CONSTANTS, Key};
+
+/// What a mode takes of its lanes' keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Uses {
+    /// Round keys of the cipher.
+    pub forward: bool,
+    /// Those of the inverse cipher.
+    pub inverse: bool,
+    /// Those of the second key.
+    pub second: bool,
+    /// How many of the key's constants.
+    pub constants: usize,
+}
+
+/// Round keys of one key per lane, in the order in which kernels load them.
+#[repr(C, align(64))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // `soft` alone is used
+pub(crate) struct LaneKeys<const L: usize> {
+    enc: [[Block; L]; 15],
+    dec: [[Block; L]; 15],
+    second: [[Block; L]; 15],
+    sub: [[Block; L]; CONSTANTS],
+    rounds: usize,
+    /// The portable backend's own form.
+    soft: [[Option<Soft>; 4]; 2],
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+impl<const L: usize> LaneKeys<L> {
+    pub(crate) fn new() -> Self {
+        LaneKeys {
+            enc: [[[0; 16]; L]; 15],
+            dec: [[[0; 16]; L]; 15],
+            second: [[[0; 16]; L]; 15],
+            sub: [[[0; 16]; L]; CONSTANTS],
+            rounds: 10,
+            soft: [const { [const { None }; 4] }; 2],
+        }
+    }
+
+    /// Gives lane `l` the key `key`.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, l: usize, key: &Key, uses: Uses) {
+        self.rounds = key.rounds();
+        let fill = |rows: &mut [[Block; L]; 15], schedule: &[Block; 15]| {
+            for (row, block) in rows.iter_mut().zip(schedule).take(key.rounds() + 1) {
+                row[l] = *block;
+            }
+        };
+        if uses.forward {
+            fill(&mut self.enc, &key.enc);
+        }
+        if uses.inverse {
+            fill(&mut self.dec, &key.dec);
+        }
+        if uses.second {
+            fill(&mut self.second, &key.second);
+        }
+        self.set_constants(l, key, uses.constants);
+    }
+
+    /// Gives lane `l` the key `key`, whose portable form is `soft`.
+    pub(crate) fn set_soft(&mut self, l: usize, key: &Key, soft: [Option<Soft>; 2], uses: Uses) {
+        let [first, second] = soft;
+        self.soft[0][l] = first;
+        self.soft[1][l] = second;
+        self.set_constants(l, key, uses.constants);
+    }
+
+    #[inline(always)]
+    fn set_constants(&mut self, l: usize, key: &Key, count: usize) {
+        for (i, row) in self.sub.iter_mut().enumerate().take(count) {
+            row[l] = *key.subkey(i);
+        }
+    }
+
+    /// Gives lane `l` a first key without constants.
+    pub(crate) fn derive_soft(&mut self, l: usize, soft: Soft) {
+        self.soft[0][l] = Some(soft);
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_rounds(&mut self, rounds: usize) {
+        self.rounds = rounds;
+    }
+
+    #[inline(always)]
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Round key `r` of lane `l` and the lanes after it.
+    #[inline(always)]
+    pub(crate) fn enc(&self, r: usize, l: usize) -> *const u8 {
+        self.enc[r][l..].as_ptr().cast()
+    }
+
+    #[inline(always)]
+    pub(crate) fn enc_mut(&mut self, r: usize, l: usize) -> *mut u8 {
+        self.enc[r][l..].as_mut_ptr().cast()
+    }
+
+    /// As `enc`, of the inverse cipher.
+    #[inline(always)]
+    pub(crate) fn dec(&self, r: usize, l: usize) -> *const u8 {
+        self.dec[r][l..].as_ptr().cast()
+    }
+
+    /// As `enc`, of the second key.
+    #[inline(always)]
+    pub(crate) fn second(&self, r: usize, l: usize) -> *const u8 {
+        self.second[r][l..].as_ptr().cast()
+    }
+
+    /// The portable form of lane `l`'s first key (`which` 0) or second key;
+    /// `None` for a lane never used.
+    pub(crate) fn soft(&self, which: usize, l: usize) -> Option<&Soft> {
+        self.soft[which][l].as_ref()
+    }
+
+    #[inline(always)]
+    pub(crate) fn subkey<S: Isa>(&self, s: S, i: usize) -> S::W {
+        s.load_row(&self.sub[i])
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_subkey<S: Isa>(&mut self, s: S, i: usize, row: S::W) {
+        s.store_row(row, &mut self.sub[i]);
+    }
+}
+
+impl<const L: usize> Drop for LaneKeys<L> {
+    fn drop(&mut self) {
+        self.enc = [[[0; 16]; L]; 15];
+        self.dec = [[[0; 16]; L]; 15];
+        self.second = [[[0; 16]; L]; 15];
+        self.sub = [[[0; 16]; L]; CONSTANTS];
+        zeroize::optimization_barrier(self);
+    }
+}

@@ -1,0 +1,164 @@
+//! CCM, counter with CBC-MAC: SP 800-38C, RFC 3610.
+//!
+//! ```text
+//! q = 15 - length of N;  t = length of the tag
+//! B_0 = flags(data?, t, q) || N || length of P in q bytes
+//! B_1 ... = length of A || A, then P, each padded with zeros to whole blocks
+//! Y_0 = CIPH_K(B_0);  Y_i = CIPH_K(B_i ^ Y_{i-1})
+//! Ctr_j = (q - 1) || N || j in q bytes
+//! C = P ^ CIPH_K(Ctr_1) || CIPH_K(Ctr_2) || ...
+//! T = the first t bytes of Y_r ^ CIPH_K(Ctr_0)
+//! ```
+//!
+//! The two calls for a block, of the chain and of the counter, do not wait for
+//! each other. Limits: nonces of 7 to 13 bytes; tags of 4 to 16 bytes, even;
+//! texts of fewer than 2^(8q) bytes. A nonce must not repeat under a key.
+#![forbid(unsafe_code)]
+
+use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
+use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+
+pub(crate) struct Ccm;
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for Ccm {
+    const INFO: Info = Info {
+        name: "ccm",
+        title: "counter with CBC-MAC",
+        source: "SP 800-38C, 6; RFC 3610",
+        kind: Kind::Aead,
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (7, 13),
+        tag_bytes: &[4, 6, 8, 10, 12, 14, 16],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 2,
+            aes_per_data_block: 1,
+            aes_per_message: 2,
+            data_prefix: 2,
+            ..Costs::NONE
+        },
+        parallel_encrypt: false,
+        parallel_decrypt: false,
+        inverse: false,
+        nonce_reuse: "the xor of the messages leaks, forgeries",
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    /// SP 800-38C section A.1: the text's length has q bytes.
+    fn limits(nonce: usize) -> Limits {
+        let bits = 8 * (15 - nonce.min(15)) as u32;
+        Limits {
+            text: 1u64.checked_shl(bits).map_or(u64::MAX, |n| n - 1),
+            ..Limits::NONE
+        }
+    }
+}
+
+/// The associated data's length as it is put before it (SP 800-38C section
+/// A.2.2), and how many bytes it takes.
+#[inline(always)]
+fn prefix(len: usize) -> (u128, usize) {
+    match len {
+        0..0xff00 => ((len as u128) << 112, 2),
+        0xff00..=0xffff_ffff => (0xfffe << 112 | (len as u128) << 80, 6),
+        _ => (0xffff << 112 | (len as u128) << 48, 10),
+    }
+}
+
+/// In the header: B_0; B_1; ones if there is a B_1; Ctr_0. In the state: the
+/// chain; the counter, little-endian; CIPH_K(Ctr_0).
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 3];
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 4;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = FORWARD;
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        let n = m.nonce_len();
+        let (q, t) = (15 - n as u128, m.tag_len() as u128);
+        let nonce = u128::from_be_bytes(m.nonce_block()) >> 8;
+        let data = m.data_len() > 0;
+        let flags = u128::from(data) << 6 | (t - 2) / 2 << 3 | (q - 1);
+        let (prefix, bytes) = prefix(m.data_len());
+        let b1 = prefix | u128::from_be_bytes(m.data_block(16 - bytes)) >> (8 * bytes);
+        [
+            (flags << 120 | nonce | m.len() as u128).to_be_bytes(),
+            b1.to_be_bytes(),
+            [if data { 0xff } else { 0 }; 16],
+            ((q - 1) << 120 | nonce).to_be_bytes(),
+        ]
+    }
+
+    #[inline(always)]
+    fn data_begins(len: usize) -> usize {
+        16 - prefix(len).1
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+        let [b0, b1, data, ctr0] = *h;
+        let chain = c.encrypt(b0);
+        let mask = c.encrypt(ctr0);
+        let chain = C::W::select(data, c.encrypt(b1 ^ chain), chain);
+        [chain, ctr0.swap_bytes().count64(c.one()), mask]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [chain, ..]: &mut [C::W; 3], x: C::W, _: usize) {
+        *chain = c.encrypt(x ^ *chain);
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, [chain, ..]: &mut [C::W; 3], last: Piece<C::W>) {
+        *chain = c.encrypt(last.block ^ *chain);
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 3], x: C::W, _: usize) -> C::W {
+        crypt::<C, SEAL>(c, state, x, |plain| plain)
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 3], last: &mut Last<C::W>) {
+        let bytes = last.first.bytes;
+        last.first.block = crypt::<C, SEAL>(
+            c,
+            state,
+            last.first.block,
+            #[inline(always)]
+            |plain| plain & bytes,
+        );
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain, _, mask]: [C::W; 3]) -> C::W {
+        chain ^ mask
+    }
+}
+
+/// One block; `cut` cuts the plaintext to its length.
+#[inline(always)]
+fn crypt<C: Cipher, const SEAL: bool>(
+    c: &C,
+    [chain, counter, _]: &mut [C::W; 3],
+    x: C::W,
+    cut: impl FnOnce(C::W) -> C::W,
+) -> C::W {
+    let y = x ^ c.encrypt(counter.swap_bytes());
+    *counter = counter.count64(c.one());
+    *chain = c.encrypt(*chain ^ cut(if SEAL { x } else { y }));
+    y
+}

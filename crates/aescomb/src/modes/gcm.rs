@@ -1,0 +1,243 @@
+//! GCM, Galois/counter mode, and GMAC: SP 800-38D.
+//!
+//! ```text
+//! H = CIPH_K(0^128)
+//! J_0 = N || 0^31 1 if N has 12 bytes, otherwise GHASH_H(N || 0* || length of N)
+//! C = P ^ CIPH_K(J_0 + 1) || CIPH_K(J_0 + 2) || ...     counting in 32 bits
+//! S = GHASH_H(A || 0* || C || 0* || lengths of A and C)
+//! T = the first bytes of S ^ CIPH_K(J_0)
+//! GHASH_H(X_1 ... X_n):  Y_0 = 0;  Y_i = (Y_{i-1} ^ X_i) H
+//! GMAC: the tag of A with an empty P
+//! ```
+//!
+//! GHASH is computed as POLYVAL of the blocks in reverse byte order with the key
+//! x H (RFC 8452 appendix A), whose product CPUs do faster.
+//!
+//! Limits: texts of at most 2^36 - 32 bytes, associated data and nonces below
+//! 2^61 bytes; tags of 12 to 16 bytes, or 8 or 4 under the conditions of SP
+//! 800-38D appendix C. A nonce must not repeat under a key: two messages with the
+//! same one give away H, and so forgeries of any other.
+#![forbid(unsafe_code)]
+
+use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
+use crate::backend::Backend;
+use crate::gf128::{double_polyval, mul};
+use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+
+pub(crate) struct Gcm;
+pub(crate) struct Gmac;
+pub(crate) struct Crypt<const SEAL: bool>;
+pub(crate) struct Mac;
+
+impl Registered for Gcm {
+    const INFO: Info = Info {
+        name: "gcm",
+        title: "Galois/counter mode",
+        source: "SP 800-38D, 7",
+        kind: Kind::Aead,
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (1, u32::MAX as usize - 1),
+        tag_bytes: &[4, 8, 12, 13, 14, 15, 16],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_message: 1,
+            mul_per_block: 1,
+            mul_per_message: 1,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: false,
+        nonce_reuse: "the hash key leaks: forgeries of any message",
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    /// x H.
+    fn constants(_: Backend, key: &mut Key) {
+        let h = u128::from_be_bytes(key.sub[0]);
+        key.sub[0] = double_polyval(h).to_le_bytes();
+    }
+
+    /// SP 800-38D section 5.2.1.1.
+    fn limits(_: usize) -> Limits {
+        Limits {
+            text: (1 << 36) - 32,
+            data: (1 << 61) - 1,
+        }
+    }
+}
+
+impl Registered for Gmac {
+    const INFO: Info = Info {
+        name: "gmac",
+        title: "Galois message authentication code",
+        source: "SP 800-38D, 7",
+        kind: Kind::Mac,
+        data_components: 0,
+        lengths: Lengths::TagOnly,
+        costs: Costs {
+            aes_per_message: 1,
+            mul_per_block: 1,
+            mul_per_message: 1,
+            ..Costs::NONE
+        },
+        ..Gcm::INFO
+    };
+    type Forward = Mac;
+    type Backward = Mac;
+
+    fn constants(backend: Backend, key: &mut Key) {
+        Gcm::constants(backend, key);
+    }
+
+    fn limits(_: usize) -> Limits {
+        Limits {
+            text: (1 << 61) - 1,
+            data: 0,
+        }
+    }
+}
+
+/// J_0.
+#[inline(always)]
+fn initial<S: Isa>(key: &Key, m: &Facts<'_, S>) -> Block {
+    let mut block = m.nonce_block();
+    if m.nonce_len() != 12 {
+        return hashed(u128::from_le_bytes(*key.subkey(0)), m.nonce());
+    }
+    block[15] = 1;
+    block
+}
+
+/// J_0 of a nonce that does not have 12 bytes.
+#[cold]
+fn hashed(h: u128, nonce: &[u8]) -> Block {
+    let mut sum = 0;
+    let mut absorb = |block| sum = mul(sum ^ u128::from_be_bytes(block), h);
+    for bytes in nonce.chunks(16) {
+        let mut block = [0; 16];
+        block[..bytes.len()].copy_from_slice(bytes);
+        absorb(block);
+    }
+    absorb((nonce.len() as u128 * 8).to_be_bytes());
+    sum.to_be_bytes()
+}
+
+/// Lengths in bits, in reverse byte order.
+#[inline(always)]
+fn lengths(data: usize, text: usize) -> Block {
+    ((data as u128 * 8) << 64 | (text as u128 * 8)).to_le_bytes()
+}
+
+/// In the header: J_0, later CIPH_K(J_0); the lengths. In the state: the hash in
+/// reverse byte order; the counter, likewise.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 2];
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 2;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = Uses {
+        constants: 1,
+        ..FORWARD
+    };
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, key: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        let zero = [0; 16];
+        [initial(key, &m), lengths(m.data_len(), m.len()), zero, zero]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+        let j0 = h[0];
+        h[0] = c.encrypt(j0);
+        [c.zero(), j0.swap_bytes().count32(c.one())]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [hash, _]: &mut [C::W; 2], x: C::W, _: usize) {
+        *hash = (*hash ^ x.swap_bytes()).mul(c.subkey(0));
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 2], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        let y = crypt(c, state, x);
+        Self::absorb(c, state, if SEAL { y } else { x }, 0);
+        y
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 2], last: &mut Last<C::W>) {
+        let x = last.first.block;
+        let y = crypt(c, state, x);
+        last.first.block = y;
+        Self::absorb(c, state, if SEAL { y & last.first.bytes } else { x }, 0);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash, _]: [C::W; 2]) -> C::W {
+        (hash ^ h[1]).mul(c.subkey(0)).swap_bytes() ^ h[0]
+    }
+}
+
+/// One block of CTR.
+#[inline(always)]
+fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
+    let y = c.encrypt(counter.swap_bytes()) ^ x;
+    *counter = counter.count32(c.one());
+    y
+}
+
+/// The text is the associated data of a GCM message.
+impl Sweep for Mac {
+    type State<W: Wide> = [W; 1];
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 2;
+    const OUTPUT: bool = false;
+    const TAG: bool = true;
+    const USES: Uses = Uses {
+        constants: 1,
+        ..FORWARD
+    };
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, key: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        let zero = [0; 16];
+        [initial(key, &m), lengths(m.len(), 0), zero, zero]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        h[0] = c.encrypt(h[0]);
+        [c.zero()]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        *hash = (*hash ^ x.swap_bytes()).mul(c.subkey(0));
+        *hash
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
+        (hash ^ h[1]).mul(c.subkey(0)).swap_bytes() ^ h[0]
+    }
+}

@@ -1,0 +1,198 @@
+//! AES-GCM-SIV: RFC 8452.
+//!
+//! ```text
+//! hash key = the first halves of CIPH_K(0 || N), CIPH_K(1 || N)
+//! K' = those of CIPH_K(2 || N), CIPH_K(3 || N) ...  as many as a key of K's size has
+//! S = POLYVAL(A || 0* || P || 0* || lengths of A and P) ^ N;  its top bit cleared
+//! T = CIPH_K'(S)
+//! C = P ^ CIPH_K'(T with its top bit set, + 0, + 1, ...)
+//! ```
+//!
+//! Every nonce has keys of its own, which are expanded for all messages of a group
+//! at once. Counters count in the first 32 bits, little-endian.
+//!
+//! Limits: nonces of 12 bytes, tags of 16; texts and associated data of at most
+//! 2^36 bytes. RFC 8452 has keys of 16 and 32 bytes; 24 is what OpenSSL makes of it.
+//! A repeated nonce tells only whether messages are equal.
+#![forbid(unsafe_code)]
+
+use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, TAG, Tail};
+use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+
+pub(crate) struct GcmSiv;
+/// The tag from the text.
+pub(crate) struct Authenticate<const SEAL: bool>;
+/// The text by the tag.
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for GcmSiv {
+    const INFO: Info = Info {
+        name: "gcm-siv",
+        title: "nonce misuse-resistant GCM",
+        source: "RFC 8452, 4",
+        kind: Kind::Aead,
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (12, 12),
+        tag_bytes: &[16],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_message: 5,
+            mul_per_block: 1,
+            mul_per_message: 1,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: false,
+        nonce_reuse: "equal messages show",
+    };
+    type Forward = Authenticate<true>;
+    type Backward = Crypt<false>;
+
+    /// RFC 8452 section 6.
+    fn limits(_: usize) -> Limits {
+        Limits {
+            text: 1 << 36,
+            data: 1 << 36,
+        }
+    }
+}
+
+/// In the header: N, later N without the hash key's block; the lengths; the tag.
+#[inline(always)]
+fn header<S: Isa>(m: &Facts<'_, S>) -> [Block; HEADER] {
+    let lengths = (m.len() as u128 * 8) << 64 | (m.data_len() as u128 * 8);
+    let mut h = [[0; 16]; HEADER];
+    h[0] = m.nonce_block();
+    h[1] = lengths.to_le_bytes();
+    h[TAG] = m.given_tag();
+    h
+}
+
+/// RFC 8452 section 4: the hash key, and the key of `bytes` bytes.
+#[inline(always)]
+fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> [C::W; 3] {
+    // The counter goes before the nonce.
+    let low = u128::from(u64::MAX);
+    let nonce = nonce.shuffle(c.splat(&[
+        0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    ]));
+    let half = |i: u128| c.encrypt(nonce ^ c.splat(&i.to_le_bytes())) & c.splat(&low.to_le_bytes());
+    let up = c.splat(&[
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7,
+    ]);
+    let hash = half(0) ^ half(1).shuffle(up);
+    let first = half(2) ^ half(3).shuffle(up);
+    let mut second = c.zero();
+    if bytes > 16 {
+        second = half(4);
+    }
+    if bytes > 24 {
+        second = second ^ half(5).shuffle(up);
+    }
+    [hash, first, second]
+}
+
+const USES: Uses = FORWARD;
+
+/// In the state: the hash.
+impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
+    type State<W: Wide> = [W; 1];
+    type Then = Crypt<true>;
+    const MORE: bool = SEAL;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 2;
+    const OUTPUT: bool = false;
+    const AGAIN: bool = true;
+    const TAG: bool = true;
+    const DERIVES: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        header(&m)
+    }
+
+    #[inline(always)]
+    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> [C::W; 3] {
+        derive(c, h[0], bytes)
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [c.zero()]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) {
+        *hash = (*hash ^ x).mul(c.subkey(0));
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 1], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
+        Self::absorb(c, state, x, row);
+        x
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
+        let hash = (hash ^ h[1]).mul(c.subkey(0));
+        let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
+        c.encrypt((hash ^ h[0]) & cleared)
+    }
+}
+
+/// In the state: the counter.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 1];
+    type Then = Authenticate<false>;
+    const MORE: bool = !SEAL;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 2;
+    const DERIVES: bool = true;
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        header(&m)
+    }
+
+    #[inline(always)]
+    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> [C::W; 3] {
+        derive(c, h[0], bytes)
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
+        let top = c.splat(&(1u128 << 127).to_le_bytes());
+        [(h[TAG] & cleared) ^ top]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt(*counter) ^ x;
+        *counter = counter.count32(c.one());
+        y
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 1], last: &mut Last<C::W>) {
+        last.first.block = Self::step(c, state, last.first.block, 0);
+    }
+}

@@ -1,0 +1,189 @@
+//! OCB3, offset codebook: RFC 7253.
+//!
+//! ```text
+//! L_* = CIPH_K(0^128);  L_$ = 2 L_*;  L_0 = 2 L_$;  L_i = 2 L_{i-1}
+//! Nonce = tag bits mod 128 in 7 bits || 0* 1 || N;  bottom = its last 6 bits
+//! Ktop = CIPH_K(Nonce, bottom cleared);  Stretch = Ktop || (Ktop ^ Ktop << 8)[1..64]
+//! Offset_0 = Stretch[1 + bottom .. 128 + bottom];  Offset_i = Offset_{i-1} ^ L_{ntz(i)}
+//! C_i = Offset_i ^ CIPH_K(P_i ^ Offset_i);  Checksum = P_1 ^ P_2 ^ ...
+//! last, shorter:  Offset_* = Offset ^ L_*;  C_* = P_* ^ CIPH_K(Offset_*);
+//!                 Checksum ^= P_* || 10*
+//! HASH(A) = the sum of CIPH_K(A_i ^ Offset_i) with offsets from 0, the last,
+//!           shorter block A_* || 10* with L_*
+//! T = the first bytes of CIPH_K(Checksum ^ Offset ^ L_$) ^ HASH(A)
+//! ```
+//!
+//! Limits: nonces of 1 to 15 bytes; tags of 8, 12 or 16. At most 2^48 blocks under
+//! a key (RFC 7253 section 5). A nonce must not repeat under a key.
+#![forbid(unsafe_code)]
+
+use super::{Feed, HEADER, Registered, Sweep, Tail};
+use crate::backend::Backend;
+use crate::gf128::double_block;
+use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::key::{CONSTANTS, Key};
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+
+pub(crate) struct Ocb;
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for Ocb {
+    const INFO: Info = Info {
+        name: "ocb",
+        title: "offset codebook (OCB3)",
+        source: "RFC 7253, 4",
+        kind: Kind::Aead,
+        key_bytes: KEY_BYTES,
+        two_keys: false,
+        nonce_bytes: (1, 15),
+        tag_bytes: &[8, 12, 16],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_data_block: 1,
+            aes_per_message: 2,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "equal blocks at equal places show, forgeries",
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    /// L_*, L_$, L_0, L_1, ...
+    fn constants(_: Backend, key: &mut Key) {
+        for i in 1..CONSTANTS {
+            key.sub[i] = double_block(key.sub[i - 1]);
+        }
+    }
+}
+
+/// L_i.
+#[inline(always)]
+fn l<C: Cipher>(c: &C, i: u32) -> C::W {
+    let place = i as usize + 2;
+    if place < CONSTANTS {
+        return c.subkey(place);
+    }
+    let mut l = c.subkey(CONSTANTS - 1).swap_bytes();
+    for _ in CONSTANTS..=place {
+        l = l.double();
+    }
+    l.swap_bytes()
+}
+
+/// L_{ntz(i)} of block number `row`, counted from 0.
+#[inline(always)]
+fn next<C: Cipher>(c: &C, row: usize) -> C::W {
+    l(c, (row + 1).trailing_zeros())
+}
+
+/// In the header: the nonce without bottom; bottom; 64 - bottom, later HASH(A). In the state: the
+/// offset, the sum.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 2];
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 3;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = Uses {
+        forward: true,
+        inverse: !SEAL,
+        second: false,
+        constants: CONSTANTS,
+    };
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        let bits = 8 * m.nonce_len() as u32;
+        let nonce = u128::from_be_bytes(m.nonce_block()) >> (128 - bits);
+        let tag = (m.tag_len() as u128 * 8) % 128;
+        let nonce = tag << 121 | 1 << bits | nonce;
+        let bottom = nonce & 63;
+        let both = |n: u128| (n << 64 | n).to_le_bytes();
+        [
+            (nonce ^ bottom).to_be_bytes(),
+            both(bottom),
+            both(64 - bottom),
+            [0; 16],
+        ]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+        [c.zero(), c.zero()]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) {
+        *offset = *offset ^ next(c, row);
+        *sum = *sum ^ c.encrypt(x ^ *offset);
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], last: Piece<C::W>) {
+        *sum = *sum ^ c.encrypt(last.block ^ last.one_zero ^ *offset ^ c.subkey(0));
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [_, sum]: [C::W; 2]) -> [C::W; 2] {
+        let offset = stretch(c, c.encrypt(h[0]), h[1], h[2]);
+        h[2] = sum;
+        [offset, c.zero()]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) -> C::W {
+        *offset = *offset ^ next(c, row);
+        let y = if SEAL {
+            c.encrypt(x ^ *offset)
+        } else {
+            c.decrypt(x ^ *offset)
+        } ^ *offset;
+        *sum = *sum ^ if SEAL { x } else { y };
+        y
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], last: &mut Last<C::W>) {
+        *offset = *offset ^ c.subkey(0);
+        let x = last.first.block;
+        let y = x ^ c.encrypt(*offset);
+        let plain = if SEAL { x } else { y & last.first.bytes };
+        *sum = *sum ^ plain ^ last.first.one_zero;
+        last.first.block = y;
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [offset, sum]: [C::W; 2]) -> C::W {
+        c.encrypt(sum ^ offset ^ c.subkey(1)) ^ h[2]
+    }
+}
+
+/// Offset_0: 128 bits of Stretch from `bottom` on. It and `rest`, 64 - bottom, are
+/// given in both halves.
+#[inline(always)]
+fn stretch<C: Cipher>(c: &C, ktop: C::W, bottom: C::W, rest: C::W) -> C::W {
+    const NONE: u8 = 0x80;
+    // Ktop as big-endian halves (first, second), and (second, third), where the
+    // third is the first ^ the first << 8 with the second's first byte.
+    let halves = ktop.shuffle(c.splat(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]));
+    let second = ktop.shuffle(c.splat(&[
+        15, 14, 13, 12, 11, 10, 9, 8, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+    ]));
+    let third = |from: [u8; 8]| {
+        let mut index = [NONE; 16];
+        index[8..].copy_from_slice(&from);
+        ktop.shuffle(c.splat(&index))
+    };
+    let after = second ^ third([7, 6, 5, 4, 3, 2, 1, 0]) ^ third([8, 7, 6, 5, 4, 3, 2, 1]);
+    let bits = halves.shift_left(bottom) ^ after.shift_right(rest);
+    bits.shuffle(c.splat(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]))
+}

@@ -1,0 +1,171 @@
+//! SIV, synthetic initialisation vector: RFC 5297.
+//!
+//! ```text
+//! K = K1 || K2
+//! D = CMAC_K1(0^128)
+//! for each component S of the associated data, then the nonce if there is one:
+//!     D = 2 D ^ CMAC_K1(S)
+//! P of 16 bytes or more:  T = P with D xored into its last 16 bytes
+//! otherwise:              T = 2 D ^ (P || 10*)
+//! V = CMAC_K1(T)
+//! C = P ^ CTR_K2(V with bits 31 and 63 cleared)
+//! ```
+//!
+//! V is the tag, of 16 bytes; the RFC puts it before the ciphertext. Limits: at most
+//! 126 components of associated data, the nonce among them. Without a nonce, or
+//! with a repeated one, equal messages with equal data show, and nothing else.
+#![forbid(unsafe_code)]
+
+use super::cmac::{masked, subkeys};
+use super::{FORWARD, Feed, HEADER, Registered, Sweep, TAG, Tail};
+use crate::backend::Backend;
+use crate::isa::{Block, Cipher, Isa, Wide, encrypt_block};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
+
+pub(crate) struct Siv;
+/// V from the text: S2V.
+pub(crate) struct Authenticate<const SEAL: bool>;
+/// The text by V.
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for Siv {
+    const INFO: Info = Info {
+        name: "siv",
+        title: "synthetic initialisation vector",
+        source: "RFC 5297, 2",
+        kind: Kind::Aead,
+        key_bytes: TWO_KEYS,
+        two_keys: true,
+        nonce_bytes: (0, u32::MAX as usize - 1),
+        tag_bytes: &[16],
+        data_components: 126,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 2,
+            aes_per_data_block: 1,
+            aes_per_message: 1,
+            ..Costs::NONE
+        },
+        parallel_encrypt: false,
+        parallel_decrypt: false,
+        inverse: false,
+        nonce_reuse: "equal messages show",
+    };
+    type Forward = Authenticate<true>;
+    type Backward = Crypt<false>;
+
+    /// CMAC's K1 and K2 of the first key, and CMAC(0^128).
+    fn constants(backend: Backend, key: &mut Key) {
+        let [k1, k2] = subkeys(key.sub[0]);
+        // The only block of the message is whole, and K1 is xored to it.
+        key.sub[2] = encrypt_block(backend, key, k1);
+        key.sub[0] = k1;
+        key.sub[1] = k2;
+    }
+}
+
+const USES: Uses = Uses {
+    second: true,
+    constants: 3,
+    ..FORWARD
+};
+
+/// In the state: the chain of a CMAC; D.
+impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
+    type State<W: Wide> = [W; 2];
+    type Then = Crypt<true>;
+    const MORE: bool = SEAL;
+    const TAIL: Tail = Tail::Double;
+    const FEED: Feed = Feed::Serial;
+    const OUTPUT: bool = false;
+    const AGAIN: bool = true;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Last);
+    const NONCE_IS_DATA: bool = true;
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+        [c.zero(), c.subkey(2)]
+    }
+
+    #[inline(always)]
+    fn open_data<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2]) {
+        *chain = c.zero();
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2], x: C::W, _: usize) {
+        *chain = c.encrypt(x ^ *chain);
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, [chain, d]: &mut [C::W; 2], last: Piece<C::W>) {
+        *d = d.double_block() ^ c.encrypt(*chain ^ masked(c, last));
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [_, d]: [C::W; 2]) -> [C::W; 2] {
+        [c.zero(), d]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        *chain = c.encrypt(x ^ *chain);
+        *chain
+    }
+
+    /// 16 bytes and up to 15 more, or fewer than 16 in all.
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, [chain, d]: &mut [C::W; 2], last: &mut Last<C::W>) {
+        let Last { first, second } = last;
+        let (k1, k2) = (c.subkey(0), c.subkey(1));
+        let short = d.double_block() ^ first.one_zero;
+        let end = C::W::select(first.partial, short, *d);
+        // Where there are more, D is xored to the last 16 of them all.
+        let before = c.encrypt(*chain ^ first.block ^ d.shuffle(second.up));
+        let more = before ^ second.block ^ d.shuffle(second.down) ^ second.one_zero ^ k2;
+        let whole = *chain ^ first.block ^ end ^ k1;
+        *chain = c.encrypt(C::W::select(second.some, more, whole));
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain, _]: [C::W; 2]) -> C::W {
+        chain
+    }
+}
+
+/// In the state: the counter, little-endian.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 1];
+    type Then = Authenticate<false>;
+    const MORE: bool = !SEAL;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 1;
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+        let mut h = [[0; 16]; HEADER];
+        h[TAG] = m.given_tag();
+        h
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        let cleared = !(1u128 << 63 | 1 << 31);
+        [h[TAG].swap_bytes() & c.splat(&cleared.to_le_bytes())]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_second(counter.swap_bytes()) ^ x;
+        // Bit 63 was cleared: the lower half does not overflow.
+        *counter = counter.count64(c.one());
+        y
+    }
+}

@@ -1,0 +1,119 @@
+//! XTS, XEX-based tweaked codebook with ciphertext stealing: IEEE 1619-2018, SP
+//! 800-38E.
+//!
+//! ```text
+//! K = Key1 || Key2
+//! T_0 = CIPH_Key2(i);  T_j = x T_{j-1}         i: the data unit's tweak, 16 bytes
+//! C_j = CIPH_Key1(P_j ^ T_j) ^ T_j
+//! a last block P_m of fewer than 16 bytes takes its end from the block before:
+//!     CC = CIPH_Key1(P_{m-1} ^ T_{m-1}) ^ T_{m-1}
+//!     C_m = the first bytes of CC;  C_{m-1} = CIPH_Key1((P_m || rest of CC) ^ T_m) ^ T_m
+//! ```
+//!
+//! A message is a data unit (a sector); its nonce is the tweak, a sector number in
+//! 16 bytes, little-endian. Limits: data units of 16 bytes to 2^20 blocks. FIPS 140
+//! wants the two keys to differ, which is not checked: the standard's own first
+//! example has equal ones. Nothing is authenticated.
+#![forbid(unsafe_code)]
+
+use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
+use crate::backend::Backend;
+use crate::isa::{Cipher, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::Last;
+use crate::mode::{Costs, Info, Kind, Lengths};
+
+pub(crate) struct Xts;
+pub(crate) struct Crypt<const ENCRYPT: bool>;
+
+impl Registered for Xts {
+    const INFO: Info = Info {
+        name: "xts",
+        title: "tweaked codebook with ciphertext stealing",
+        source: "IEEE 1619-2018, 5; SP 800-38E",
+        kind: Kind::Cipher,
+        key_bytes: &[32, 64],
+        two_keys: true,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[],
+        data_components: 0,
+        lengths: Lengths::FromOneBlock,
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_message: 1,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "equal blocks at equal places show",
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    fn constants(_: Backend, key: &mut Key) {
+        key.sub[0] = [0; 16];
+    }
+
+    fn limits(_: usize) -> Limits {
+        Limits {
+            text: 16 << 20,
+            data: 0,
+        }
+    }
+}
+
+/// In the state: T_j.
+impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
+    type State<W: Wide> = [W; 1];
+    type Then = Self;
+    const TAIL: Tail = Tail::Double;
+    const FEED: Feed = Feed::Serial;
+    const NONCE: bool = true;
+    const USES: Uses = Uses {
+        forward: ENCRYPT,
+        inverse: !ENCRYPT,
+        second: true,
+        constants: 0,
+    };
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [c.encrypt_second(h[0])]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [t]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = crypt::<C, ENCRYPT>(c, x, *t);
+        *t = t.double();
+        y
+    }
+
+    /// The last whole block, and what comes after it.
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
+        let Last { first, second } = last;
+        let next = t.double();
+        // A decryption undoes the steps in the opposite order.
+        let (early, late) = if ENCRYPT {
+            (*t, next)
+        } else {
+            (C::W::select(second.some, next, *t), *t)
+        };
+        let whole = crypt::<C, ENCRYPT>(c, first.block, early);
+        let stolen = C::W::select(second.bytes, second.block, whole);
+        let before = crypt::<C, ENCRYPT>(c, stolen, late);
+        first.block = C::W::select(second.some, before, whole);
+        second.block = whole;
+    }
+}
+
+#[inline(always)]
+fn crypt<C: Cipher, const ENCRYPT: bool>(c: &C, x: C::W, t: C::W) -> C::W {
+    t ^ if ENCRYPT {
+        c.encrypt(x ^ t)
+    } else {
+        c.decrypt(x ^ t)
+    }
+}
