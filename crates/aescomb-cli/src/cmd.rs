@@ -4,8 +4,11 @@ mod bench;
 mod cpu;
 mod crypt;
 mod kat;
+mod mac;
+mod message;
 mod modes;
 mod plan;
+mod seal;
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -21,7 +24,9 @@ pub(crate) enum Command {
     Kat(kat::KatArgs),
     Encrypt(crypt::EncryptArgs),
     Decrypt(crypt::DecryptArgs),
-    Mac(crypt::MacArgs),
+    Seal(seal::SealArgs),
+    Open(seal::OpenArgs),
+    Mac(mac::MacArgs),
 }
 
 impl Command {
@@ -44,6 +49,8 @@ impl Command {
             Command::Kat(args) => args.run(out),
             Command::Encrypt(args) => args.run(out),
             Command::Decrypt(args) => args.run(out),
+            Command::Seal(args) => args.run(out),
+            Command::Open(args) => args.run(out),
             Command::Mac(args) => args.run(out),
         }
     }

@@ -9,6 +9,7 @@ mod machine;
 mod names;
 mod output;
 mod secret;
+mod sizes;
 mod table;
 mod vectors;
 

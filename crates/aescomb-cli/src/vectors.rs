@@ -3,23 +3,27 @@
 mod json;
 mod nist;
 
-use aescomb::{KEY_BYTES, Kind, Lengths, Mode};
+use crate::sizes;
+use aescomb::{Lengths, Mode};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A known answer: a message of a cipher and its encryption, or a message and
-/// its tag.
+/// A known answer: a message and what the mode makes of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Vector {
     /// What the file calls it.
     pub(crate) id: String,
     pub(crate) key: Vec<u8>,
     pub(crate) nonce: Vec<u8>,
+    /// Components of the associated data.
+    pub(crate) data: Vec<Vec<u8>>,
     pub(crate) msg: Vec<u8>,
     /// Empty for a MAC.
     pub(crate) ct: Vec<u8>,
-    /// Empty for a cipher.
+    /// Empty for a cipher that does not authenticate.
     pub(crate) tag: Vec<u8>,
+    /// The tag is wrong: opening has to fail. There is no message then.
+    pub(crate) refused: bool,
 }
 
 /// A file of known answers for one mode.
@@ -28,6 +32,15 @@ pub(crate) struct File {
     pub(crate) path: PathBuf,
     pub(crate) mode: Mode,
     pub(crate) vectors: Vec<Vector>,
+    /// Tests left out because their messages are not whole bytes.
+    pub(crate) not_bytes: usize,
+}
+
+/// What is in a file.
+struct Contents {
+    mode: Mode,
+    vectors: Vec<Vector>,
+    not_bytes: usize,
 }
 
 /// Why a file cannot be used.
@@ -61,11 +74,16 @@ impl File {
         let bytes = std::fs::read(path).map_err(Unusable::Unreadable)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Unusable::Format("neither JSON nor text".into()))?;
-        let (mode, vectors) = if text.trim_start().starts_with('{') {
+        let contents = if text.trim_start().starts_with('{') {
             json::parse(&text)?
         } else {
             nist::parse(&text, path)?
         };
+        let Contents {
+            mode,
+            vectors,
+            not_bytes,
+        } = contents;
         if vectors.is_empty() {
             return Err(Unusable::Damaged("it has no tests".into()));
         }
@@ -77,6 +95,7 @@ impl File {
             path: path.to_owned(),
             mode,
             vectors,
+            not_bytes,
         })
     }
 }
@@ -87,28 +106,44 @@ fn check(mode: Mode, vector: &Vector) -> Result<(), String> {
     let Vector {
         key,
         nonce,
+        data,
         msg,
         ct,
         tag,
+        refused,
         ..
     } = vector;
-    if !KEY_BYTES.contains(&key.len()) {
+    if !info.key_bytes.contains(&key.len()) {
         return Err(format!("key of {} bytes", key.len()));
     }
-    if nonce.len() != info.nonce_bytes {
+    let (least, most) = info.nonce_bytes;
+    if !(least..=most).contains(&nonce.len()) {
         return Err(format!(
             "nonce of {} bytes; {mode} takes {}",
             nonce.len(),
-            info.nonce_bytes
+            sizes::nonces(info)
         ));
     }
-    if info.lengths == Lengths::WholeBlocks && msg.len() % 16 != 0 {
+    if data.len() > info.data_components {
         return Err(format!(
-            "message of {} bytes; {mode} takes whole blocks",
-            msg.len()
+            "associated data of {} components; {mode} takes {}",
+            data.len(),
+            info.data_components
         ));
     }
-    if ct.len() != info.encrypted_len(msg.len()) {
+    let text = if *refused { ct } else { msg };
+    let possible = match info.lengths {
+        Lengths::WholeBlocks => text.len() % 16 == 0,
+        Lengths::FromOneBlock => text.len() >= 16,
+        _ => true,
+    };
+    if !possible {
+        return Err(format!(
+            "message of {} bytes, which {mode} does not take",
+            text.len()
+        ));
+    }
+    if !refused && ct.len() != info.encrypted_len(msg.len()) {
         return Err(format!(
             "ciphertext of {} bytes for a message of {}; {mode} makes {}",
             ct.len(),
@@ -116,14 +151,15 @@ fn check(mode: Mode, vector: &Vector) -> Result<(), String> {
             info.encrypted_len(msg.len())
         ));
     }
-    let (least, most) = match info.kind {
-        Kind::Mac => info.tag_bytes,
-        _ => (0, 0),
+    let tagged = match info.tag_bytes {
+        [] => tag.is_empty(),
+        list => list.contains(&tag.len()),
     };
-    if !(least..=most).contains(&tag.len()) {
+    if !tagged {
         return Err(format!(
-            "tag of {} bytes; {mode} has {least} to {most}",
-            tag.len()
+            "tag of {} bytes; {mode} has {}",
+            tag.len(),
+            sizes::tags(info)
         ));
     }
     Ok(())

@@ -643,12 +643,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
     }
 
     #[inline(always)]
-    fn admit(
-        &mut self,
-        task: &Task<'_>,
-        memory: &mut [Job],
-        i: usize,
-    ) -> Result<Admitted, Error> {
+    fn admit(&mut self, task: &Task<'_>, memory: &mut [Job], i: usize) -> Result<Admitted, Error> {
         let Text {
             src,
             src_len: src_end,

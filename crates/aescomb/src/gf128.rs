@@ -23,6 +23,7 @@ pub(crate) fn double_polyval(a: u128) -> u128 {
 
 /// The product of POLYVAL, a b x^-128 (RFC 8452 section 3), in software: takes the
 /// same time for all values on CPUs whose multiplication does.
+#[inline(never)]
 pub(crate) fn mul(a: u128, b: u128) -> u128 {
     let halves = |v: u128| (v as u64, (v >> 64) as u64);
     let ((a0, a1), (b0, b1)) = (halves(a), halves(b));

@@ -99,6 +99,23 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// bit set.
     fn shuffle(self, index: Self) -> Self;
 
+    // Of rows in whose blocks every byte is the same number n of bytes, 0 to 16:
+
+    /// Ones in the first n bytes.
+    fn first_bytes(self) -> Self;
+    /// All ones where n is not 0.
+    fn any(self) -> Self;
+    /// All ones where n is below 16.
+    fn partial(self) -> Self;
+    /// 0x80 after n bytes if there is room, zeros elsewhere.
+    fn one_zero(self) -> Self;
+    /// 16 - n in all bytes after the first n.
+    fn pkcs7(self) -> Self;
+    /// For `shuffle`: moves a block up by n bytes.
+    fn up(self) -> Self;
+    /// For `shuffle`: moves a block down by 16 - n bytes.
+    fn down(self) -> Self;
+
     /// `yes` where `mask` has ones, `no` where it has zeros.
     #[inline(always)]
     fn select(mask: Self, yes: Self, no: Self) -> Self {
@@ -207,8 +224,6 @@ pub(crate) trait Isa: Copy {
     /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
     unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);
-    /// Lane `l` is `table[index[l]]`.
-    unsafe fn look_up(self, table: *const Block, index: *const usize) -> Self::W;
     /// Copies `len` bytes, at most 16, from `from` into a block; zeros after them.
     unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block;
     unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize);
@@ -271,6 +286,99 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
         self.s.splat(block)
     }
 }
+
+/// A direction of the cipher, and its key.
+#[derive(Clone, Copy)]
+enum Way {
+    Encrypt,
+    Decrypt,
+    EncryptSecond,
+}
+
+/// As [`Uniform`], out of line: for what is done once a message. Inlined everywhere,
+/// the rounds would be most of the code.
+pub(crate) struct UniformOnce<'k, S: Isa> {
+    pub s: S,
+    pub keys: &'k S::Keys,
+    pub key: &'k Key,
+}
+
+impl<S: Isa> UniformOnce<'_, S> {
+    #[inline(never)]
+    fn call(&self, x: &mut S::W, way: Way) {
+        self.s.enter(
+            #[inline(always)]
+            || {
+                let c = Uniform::new(self.s, self.keys, self.key);
+                *x = match way {
+                    Way::Encrypt => c.encrypt(*x),
+                    Way::Decrypt => c.decrypt(*x),
+                    Way::EncryptSecond => c.encrypt_second(*x),
+                };
+            },
+        );
+    }
+}
+
+/// As [`PerLane`], out of line.
+pub(crate) struct PerLaneOnce<'k, S: Isa, const L: usize>(pub PerLane<'k, S, L>);
+
+impl<S: Isa, const L: usize> PerLaneOnce<'_, S, L> {
+    #[inline(never)]
+    fn call(&self, x: &mut S::W, way: Way) {
+        self.0.s.enter(
+            #[inline(always)]
+            || {
+                *x = match way {
+                    Way::Encrypt => self.0.encrypt(*x),
+                    Way::Decrypt => self.0.decrypt(*x),
+                    Way::EncryptSecond => self.0.encrypt_second(*x),
+                };
+            },
+        );
+    }
+}
+
+macro_rules! once {
+    ([$($generics:tt)*] $t:ty, |$c:ident, $i:ident| $s:expr, $subkey:expr) => {
+        impl<$($generics)*> Cipher for $t {
+            type W = S::W;
+
+            #[inline(always)]
+            fn encrypt(&self, mut x: S::W) -> S::W {
+                self.call(&mut x, Way::Encrypt);
+                x
+            }
+
+            #[inline(always)]
+            fn decrypt(&self, mut x: S::W) -> S::W {
+                self.call(&mut x, Way::Decrypt);
+                x
+            }
+
+            #[inline(always)]
+            fn encrypt_second(&self, mut x: S::W) -> S::W {
+                self.call(&mut x, Way::EncryptSecond);
+                x
+            }
+
+            #[inline(always)]
+            fn subkey(&self, $i: usize) -> S::W {
+                let $c = self;
+                $subkey
+            }
+
+            #[inline(always)]
+            fn splat(&self, block: &Block) -> S::W {
+                let $c = self;
+                $s.splat(block)
+            }
+        }
+    };
+}
+
+once!([S: Isa] UniformOnce<'_, S>, |c, i| c.s, c.s.splat(c.key.subkey(i)));
+once!([S: Isa, const L: usize] PerLaneOnce<'_, S, L>, |c, i| c.0.s, c.0.subkey(i));
 
 /// One key per lane.
 pub(crate) struct PerLane<'k, S, const L: usize> {

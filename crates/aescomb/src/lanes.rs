@@ -219,27 +219,13 @@ impl<'j, S: Isa> Facts<'j, S> {
     }
 }
 
-/// Up to 16 bytes of every message: what rows leave over. Unless the mode says
-/// which it needs, nothing but `block` is loaded.
+/// Up to 16 bytes of every message: what rows leave over.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<W> {
     /// The bytes, and zeros.
     pub block: W,
-    /// Ones where there are bytes.
-    pub bytes: W,
-    /// All ones where they are fewer than 16.
-    pub partial: W,
-    /// All ones where there are any.
-    pub some: W,
-    /// 1 and zeros after fewer than 16 bytes (SP 800-38B section 6.2); zeros
-    /// elsewhere.
-    pub one_zero: W,
-    /// What PKCS#7 puts after them (RFC 5652 section 6.3).
-    pub pkcs7: W,
-    /// [`Wide::shuffle`] with it moves a block up by as many bytes as there are.
-    pub up: W,
-    /// Moves a block down by 16 minus as many bytes.
-    pub down: W,
+    /// How many there are, in every byte: [`Wide::first_bytes`] and those after it.
+    pub count: W,
 }
 
 /// The end of a message, in all lanes at once.
@@ -249,89 +235,59 @@ pub(crate) struct Last<W> {
     pub second: Piece<W>,
 }
 
-/// Places in a block of which the first `n` bytes are taken, for 0 to 16.
-type Table = [Block; 17];
-
-macro_rules! table {
-    (|$n:ident, $i:ident| $f:expr) => {{
-        let mut out: Table = [[0; 16]; 17];
-        let mut $n = 0;
-        while $n < 17 {
-            let mut $i = 0;
-            while $i < 16 {
-                out[$n][$i] = $f as u8;
-                $i += 1;
-            }
-            $n += 1;
-        }
-        out
-    }};
-}
-
-const BYTES: Table = table!(|n, i| if i < n { 0xff } else { 0 });
-const PARTIAL: Table = table!(|n, i| if n < 16 { 0xff } else { 0 });
-const SOME: Table = table!(|n, i| if n > 0 { 0xff } else { 0 });
-const ONE_ZERO: Table = table!(|n, i| if i == n { 0x80 } else { 0 });
-const PKCS7: Table = table!(|n, i| if i < n { 0 } else { 16 - n });
-const UP: Table = table!(|n, i| if i < n { 0x80 } else { i - n });
-const DOWN: Table = table!(|n, i| if i < n { i + 16 - n } else { 0x80 });
-
-impl<W: Wide> Piece<W> {
-    /// # Safety
-    /// `at` and `len` have `LANES` entries; of each, `len` is at most 16 and that
-    /// many bytes are readable.
-    #[inline(always)]
-    unsafe fn load<S: Isa<W = W>>(s: S, at: *const *const u8, len: *const usize) -> Self {
-        // SAFETY: the caller's; the tables have entries for 0 to 16.
-        unsafe {
-            Piece {
-                block: s.gather_part(at, len),
-                bytes: s.look_up(BYTES.as_ptr(), len),
-                partial: s.look_up(PARTIAL.as_ptr(), len),
-                some: s.look_up(SOME.as_ptr(), len),
-                one_zero: s.look_up(ONE_ZERO.as_ptr(), len),
-                pkcs7: s.look_up(PKCS7.as_ptr(), len),
-                up: s.look_up(UP.as_ptr(), len),
-                down: s.look_up(DOWN.as_ptr(), len),
-            }
-        }
-    }
-
-    /// Without a message.
-    #[inline(always)]
-    fn none(zero: W) -> Self {
-        Piece {
-            block: zero,
-            bytes: zero,
-            partial: zero,
-            some: zero,
-            one_zero: zero,
-            pkcs7: zero,
-            up: zero,
-            down: zero,
-        }
-    }
-}
-
-/// Bytes of each message, and where they are.
+/// Bytes of each message: where they are, and how many.
 struct Pieces<const L: usize> {
     at: [*const u8; L],
     len: [usize; L],
+    count: [Block; L],
 }
 
 impl<const L: usize> Pieces<L> {
     const NONE: Self = Pieces {
         at: [core::ptr::null(); L],
         len: [0; L],
+        count: [[0; 16]; L],
     };
 
+    #[inline(always)]
+    fn set(&mut self, l: usize, at: *const u8, len: usize) {
+        self.at[l] = at;
+        self.len[l] = len;
+        self.count[l] = [len as u8; 16];
+    }
+
     /// # Safety
-    /// As [`Piece::load`], with `S::LANES` at most `L`.
+    /// The first `S::LANES` lanes are set, to readable bytes, or of length 0.
     #[inline(always)]
     unsafe fn load<S: Isa>(&self, s: S) -> Piece<S::W> {
+        let mut block = s.splat(&[0; 16]);
         // SAFETY: the caller's.
-        unsafe { Piece::load(s, self.at.as_ptr(), self.len.as_ptr()) }
+        unsafe { gather_part(s, self.at.as_ptr(), self.len.as_ptr(), &mut block) };
+        Piece {
+            block,
+            count: s.load_row(&self.count),
+        }
     }
+}
+
+/// [`Isa::gather_part`] out of line, as it is long and done once a message.
+#[inline(never)]
+unsafe fn gather_part<S: Isa>(s: S, at: *const *const u8, len: *const usize, x: &mut S::W) {
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the caller's.
+        || *x = unsafe { s.gather_part(at, len) },
+    );
+}
+
+/// [`Isa::scatter_part`] likewise.
+#[inline(never)]
+unsafe fn scatter_part<S: Isa>(s: S, x: &S::W, to: *const *mut u8, len: *const usize) {
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the caller's.
+        || unsafe { s.scatter_part(*x, to, len) },
+    );
 }
 
 /// Memory for a group of messages, one to a lane, longest first.
@@ -351,15 +307,16 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     second: Pieces<L>,
     end: [*mut u8; L],
     second_end: [*mut u8; L],
+    /// Where a tag, or what it differs by, goes; the tag that was given.
     tag: [*mut u8; L],
     tag_len: [usize; L],
-    given: [*const u8; L],
+    given: Pieces<L>,
     /// A component of associated data: its next row, its rows, what they leave.
     data: [*const u8; L],
     data_rows: [usize; L],
     data_rest: Pieces<L>,
-    /// 16 for lanes that take part in a row of it, 0 for others.
-    takes: [usize; L],
+    /// Ones for lanes that take part in a row of it.
+    takes: [Block; L],
     key: [u32; L],
     idle: [Block; IDLE],
 }
@@ -396,11 +353,11 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             second_end: [core::ptr::null_mut(); L],
             tag: [core::ptr::null_mut(); L],
             tag_len: [0; L],
-            given: [core::ptr::null(); L],
+            given: Pieces::NONE,
             data: [core::ptr::null(); L],
             data_rows: [0; L],
             data_rest: Pieces::NONE,
-            takes: [0; L],
+            takes: [[0; 16]; L],
             key: [0; L],
             idle: [[0; 16]; IDLE],
         }
@@ -432,11 +389,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             self.rows[l] = rows;
             self.job[l] = job;
             if M::TAG || M::MORE {
-                self.given[l] = job.tag;
-                self.tag_len[l] = job.tag_len as usize;
-                self.tag[l] = match verdicts {
-                    Some(verdicts) => verdicts[i as usize].as_mut_ptr(),
-                    None => job.tag,
+                (self.tag[l], self.tag_len[l]) = match verdicts {
+                    Some(verdicts) => (verdicts[i as usize].as_mut_ptr(), 16),
+                    None => (job.tag, job.tag_len as usize),
                 };
             }
             used += 1;
@@ -455,6 +410,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             if M::NONCE {
                 lanes.nonce[l] = job.nonce;
             }
+            if (M::TAG || M::MORE) && group.judges {
+                lanes.given.set(l, job.tag, job.tag_len as usize);
+            }
             group.place::<M>(l, job.src);
         }
         group
@@ -467,7 +425,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let l = self.rows[..used].partition_point(|other| *other >= rows);
         self.rows.copy_within(l..used, l + 1);
         self.job.copy_within(l..used, l + 1);
-        self.given.copy_within(l..used, l + 1);
         self.tag.copy_within(l..used, l + 1);
         self.tag_len.copy_within(l..used, l + 1);
         l
@@ -520,16 +477,14 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         match M::TAIL {
             Tail::None => {}
             Tail::Double => {
-                lanes.rest.at[l] = src.wrapping_add(at);
-                lanes.rest.len[l] = left.min(16);
-                lanes.second.at[l] = src.wrapping_add(at + 16);
-                lanes.second.len[l] = left.saturating_sub(16);
+                lanes.rest.set(l, src.wrapping_add(at), left.min(16));
+                let more = left.saturating_sub(16);
+                lanes.second.set(l, src.wrapping_add(at + 16), more);
                 lanes.end[l] = job.dst.wrapping_add(at);
                 lanes.second_end[l] = job.dst.wrapping_add(at + 16);
             }
             _ => {
-                lanes.rest.at[l] = src.wrapping_add(at);
-                lanes.rest.len[l] = left;
+                lanes.rest.set(l, src.wrapping_add(at), left);
                 lanes.end[l] = job.dst.wrapping_add(at);
             }
         }
@@ -603,7 +558,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Begins all messages: up to their texts.
     #[inline(always)]
-    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
+    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header(s);
         if M::NONCE {
             let lanes = &mut *self.lanes;
@@ -613,11 +568,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             // SAFETY: the nonces of messages have 16 bytes, and so has a state.
             h[0] = unsafe { s.gather(lanes.nonce.as_ptr(), 0) };
         }
-        let mut state = M::begin(&c, &mut h);
+        let mut state = M::begin(c, &mut h);
         if let Some(tail) = M::DATA {
-            self.data::<S, M>(s, &c, tail, &mut state);
+            self.data::<S, M>(s, c, tail, &mut state);
         }
-        let state = M::text(&c, &mut h, state);
+        let state = M::text(c, &mut h, state);
         let lanes = &mut *self.lanes;
         if M::TAG {
             for (row, w) in lanes.header.iter_mut().zip(h) {
@@ -643,34 +598,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     ) {
         let mut count = 0;
         for l in 0..self.used {
-            count = count.max(self.components::<M>(l));
+            let job = self.job(l);
+            let nonce = M::NONCE_IS_DATA && job.nonce_len > 0;
+            count = count.max(job.components() + usize::from(nonce));
         }
         for i in 0..count {
-            let mut most = 0;
-            let mut any = false;
-            for l in 0..S::LANES {
-                let mut has = false;
-                let (mut at, mut len) = (core::ptr::null(), 0);
-                if l < self.used && i < self.components::<M>(l) {
-                    has = true;
-                    (at, len) = self.component::<M>(l, i);
-                    let begin = M::data_begins(len).min(len);
-                    (at, len) = (at.wrapping_add(begin), len - begin);
-                }
-                let rows = tail.rows(len);
-                let left = len - rows * 16;
-                let lanes = &mut *self.lanes;
-                lanes.data[l] = at;
-                lanes.data_rows[l] = rows;
-                lanes.data_rest.at[l] = at.wrapping_add(rows * 16);
-                lanes.data_rest.len[l] = left;
-                most = most.max(rows);
-                let ends = has && (tail == Tail::Last || left > 0);
-                lanes.takes[l] = if ends { 16 } else { 0 };
-                any |= ends;
-            }
-            // SAFETY: there are `LANES` entries, of 0 or 16.
-            let ends = unsafe { s.look_up(SOME.as_ptr(), self.lanes.takes.as_ptr()) };
+            let (most, any) = self.component(i, S::LANES, tail, M::data_begins, M::NONCE_IS_DATA);
+            let ends = s.load_row(&self.lanes.takes);
             M::open_data(c, state);
             self.data_rows::<S, M>(s, c, most, state);
             if any {
@@ -683,19 +617,75 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    #[inline(always)]
-    fn components<M: Sweep>(&self, l: usize) -> usize {
-        let job = self.job(l);
-        job.components() + usize::from(M::NONCE_IS_DATA && job.nonce_len > 0)
+    /// Sets up component `i` of the associated data in the first `lanes` lanes: how
+    /// many rows the longest has, and whether any leaves something for the end.
+    /// Out of line and not generic, as it is long.
+    #[inline(never)]
+    fn component(
+        &mut self,
+        i: usize,
+        lanes: usize,
+        tail: Tail,
+        begins: fn(usize) -> usize,
+        nonce_is_data: bool,
+    ) -> (usize, bool) {
+        let mut most = 0;
+        let mut any = false;
+        for l in 0..lanes {
+            let mut has = false;
+            let (mut at, mut len) = (core::ptr::null(), 0);
+            if l < self.used {
+                let job = self.job(l);
+                let own = job.components();
+                if i < own {
+                    has = true;
+                    (at, len) = job.component(i);
+                } else if nonce_is_data && i == own && job.nonce_len > 0 {
+                    has = true;
+                    (at, len) = (job.nonce, job.nonce_len as usize);
+                }
+                let begin = begins(len).min(len);
+                (at, len) = (at.wrapping_add(begin), len - begin);
+            }
+            let rows = tail.rows(len);
+            let left = len - rows * 16;
+            let lanes = &mut *self.lanes;
+            lanes.data[l] = at;
+            lanes.data_rows[l] = rows;
+            lanes.data_rest.set(l, at.wrapping_add(rows * 16), left);
+            most = most.max(rows);
+            let ends = has && (tail == Tail::Last || left > 0);
+            lanes.takes[l] = [if ends { 0xff } else { 0 }; 16];
+            any |= ends;
+        }
+        (most, any)
     }
 
-    #[inline(always)]
-    fn component<M: Sweep>(&self, l: usize, i: usize) -> (*const u8, usize) {
-        let job = self.job(l);
-        if M::NONCE_IS_DATA && i == job.components() {
-            return (job.nonce, job.nonce_len as usize);
+    /// Chooses the lanes that take part in row `row` of a component, which has
+    /// rows up to `most`: up to which row nothing changes.
+    #[inline(never)]
+    fn takers(&mut self, lanes: usize, row: usize, most: usize) -> usize {
+        let mut stop = most;
+        for l in 0..lanes {
+            let lanes = &mut *self.lanes;
+            let takes = lanes.data_rows[l] > row;
+            lanes.takes[l] = [if takes { 0xff } else { 0 }; 16];
+            if takes {
+                stop = stop.min(lanes.data_rows[l]);
+            } else {
+                lanes.data[l] = lanes.state[0].as_ptr().cast();
+            }
         }
-        job.component(i)
+        stop
+    }
+
+    /// Takes the lanes that take part to the next row of a component.
+    #[inline(never)]
+    fn next_data_row(&mut self, lanes: usize) {
+        for l in 0..lanes {
+            let on = self.lanes.takes[l][0] & 16;
+            self.lanes.data[l] = self.lanes.data[l].wrapping_add(on.into());
+        }
     }
 
     /// The rows of a component, of which the longest has `most`.
@@ -709,28 +699,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     ) {
         let mut row = 0;
         while row < most {
-            // The rows up to the next end of a message's data.
-            let mut stop = most;
-            for l in 0..S::LANES {
-                let lanes = &mut *self.lanes;
-                let takes = lanes.data_rows[l] > row;
-                lanes.takes[l] = if takes { 16 } else { 0 };
-                if takes {
-                    stop = stop.min(lanes.data_rows[l]);
-                } else {
-                    lanes.data[l] = lanes.state[0].as_ptr().cast();
-                }
-            }
-            // SAFETY: there are `LANES` entries, of 0 or 16.
-            let takes = unsafe { s.look_up(SOME.as_ptr(), self.lanes.takes.as_ptr()) };
+            let stop = self.takers(S::LANES, row, most);
+            let takes = s.load_row(&self.lanes.takes);
             while row < stop {
                 // SAFETY: `row` is inside the data of lanes that take part; others
                 // read a block of their own, over and over.
                 let x = unsafe { s.gather(self.lanes.data.as_ptr(), 0) };
-                for l in 0..S::LANES {
-                    let on = self.lanes.takes[l];
-                    self.lanes.data[l] = self.lanes.data[l].wrapping_add(on);
-                }
+                self.next_data_row(S::LANES);
                 let mut new = *state;
                 M::absorb(c, &mut new, x, row);
                 *state = select::<S, M>(takes, &new, state);
@@ -792,7 +767,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Finishes all messages: what their rows leave over, and tags.
     #[inline(always)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>) {
+    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let used = self.used;
         let lanes = &mut *self.lanes;
         let finishes = match M::TAIL {
@@ -806,24 +781,22 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut state = load_state::<S, M, L>(s, &lanes.kept);
         if finishes {
             for l in used..S::LANES {
-                lanes.rest.len[l] = 0;
-                lanes.second.len[l] = 0;
+                lanes.rest.set(l, core::ptr::null(), 0);
+                lanes.second.set(l, core::ptr::null(), 0);
             }
             // SAFETY: the pieces are valid for their lengths, at most 16, and so
             // are their results' places; a padded message's destination has room
             // for whole blocks.
             unsafe {
+                let first = lanes.rest.load(s);
                 let second = match M::TAIL {
                     Tail::Double => lanes.second.load(s),
-                    _ => Piece::none(c.zero()),
+                    _ => first,
                 };
-                let mut last = Last {
-                    first: lanes.rest.load(s),
-                    second,
-                };
-                let some = last.first.some;
+                let mut last = Last { first, second };
+                let some = first.count.any();
                 let mut new = state;
-                M::finish(&c, &mut new, &mut last);
+                M::finish(c, &mut new, &mut last);
                 state = match M::TAIL {
                     Tail::Part => select::<S, M>(some, &new, &state),
                     _ => new,
@@ -832,17 +805,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     if M::TAIL == Tail::Padded {
                         lanes.rest.len[..used].fill(16);
                     }
-                    s.scatter_part(
-                        last.first.block,
-                        lanes.end.as_ptr(),
-                        lanes.rest.len.as_ptr(),
-                    );
+                    let len = lanes.rest.len.as_ptr();
+                    scatter_part(s, &last.first.block, lanes.end.as_ptr(), len);
                     if M::TAIL == Tail::Double {
-                        s.scatter_part(
-                            last.second.block,
-                            lanes.second_end.as_ptr(),
-                            lanes.second.len.as_ptr(),
-                        );
+                        let len = lanes.second.len.as_ptr();
+                        scatter_part(s, &last.second.block, lanes.second_end.as_ptr(), len);
                     }
                 }
             }
@@ -854,27 +821,25 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Makes the tags, or compares them with those that were given.
     #[inline(always)]
-    fn tag<S: Isa, M: Sweep>(&mut self, s: S, c: impl Cipher<W = S::W>, state: M::State<S::W>) {
+    fn tag<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>, state: M::State<S::W>) {
         let h = self.load_header(s);
-        let mut tag = M::tag(&c, &h, state);
+        let mut tag = M::tag(c, &h, state);
         let lanes = &mut *self.lanes;
         if M::MORE {
             s.store_row(tag, &mut lanes.header[TAG]);
         }
         for l in self.used..S::LANES {
             lanes.tag_len[l] = 0;
+            lanes.given.set(l, core::ptr::null(), 0);
         }
         // SAFETY: tags have at most 16 bytes, are readable or writable, and
         // verdicts are blocks.
         unsafe {
-            let len = lanes.tag_len.as_ptr();
             if self.judges {
-                let given = s.gather_part(lanes.given.as_ptr(), len);
-                tag = (tag ^ given) & s.look_up(BYTES.as_ptr(), len);
-                lanes.tag_len[..self.used].fill(16);
+                let given = lanes.given.load(s);
+                tag = (tag ^ given.block) & given.count.first_bytes();
             }
-            let len = lanes.tag_len.as_ptr();
-            s.scatter_part(tag, lanes.tag.as_ptr(), len);
+            scatter_part(s, &tag, lanes.tag.as_ptr(), lanes.tag_len.as_ptr());
         }
     }
 }

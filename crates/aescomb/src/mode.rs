@@ -333,11 +333,7 @@ impl Mode {
         if allowed.contains(&bytes) {
             Ok(())
         } else {
-            Err(Error::new(
-                Field::KeyLength,
-                bytes,
-                Allowed::OneOf(allowed),
-            ))
+            Err(Error::new(Field::KeyLength, bytes, Allowed::OneOf(allowed)))
         }
     }
 }

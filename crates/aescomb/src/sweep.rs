@@ -4,7 +4,7 @@
 
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
-use crate::isa::{Block, Cipher, Isa, PerLane, Uniform};
+use crate::isa::{Block, Cipher, Isa, PerLane, PerLaneOnce, Uniform, UniformOnce};
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_ROWS, Job, Jobs, Lanes, MAX_LANES};
@@ -49,12 +49,7 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
 }
 
 /// Runs `M` on one message.
-pub(crate) fn alone<M: Sweep>(
-    backend: Backend,
-    key: &Key,
-    job: &Job,
-    verdict: Option<&mut Block>,
-) {
+pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
     dispatch!(backend, 1, s => kernel_alone::<_, M>(s, key, job, verdict))
 }
 
@@ -76,7 +71,12 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
                 let narrow_keys = n.narrow().keys(key);
                 let narrow = Uniform::new(n.narrow(), &narrow_keys, key);
                 let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
-                run::<_, M, 1, 0>(n, group, |_| key, c, half, narrow, derived.as_mut());
+                let once = UniformOnce {
+                    s: n,
+                    keys: &keys,
+                    key,
+                };
+                run::<_, M, 1, 0>(n, group, |_| key, c, half, narrow, &once, derived.as_mut());
             }
             _ => span::<S, M>(s, &s.keys(key), key, job),
         },
@@ -155,18 +155,33 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             let n = s.narrow();
             let narrow_keys = n.keys(key);
             let narrow = Uniform::new(n, &narrow_keys, key);
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, c, half, narrow, Some(derived));
+            let once = UniformOnce {
+                s,
+                keys: shared,
+                key,
+            };
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, c, half, narrow, &once, Some(derived));
         } else {
             for (l, key) in group.keys().iter().enumerate() {
                 s.lane_key(lane_keys, l, keys.get(*key), M::USES);
             }
             let keys = &**lane_keys;
+            let c = PerLane { s, keys };
             let half = PerLane { s: s.half(), keys };
             let narrow = PerLane {
                 s: s.narrow(),
                 keys,
             };
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, PerLane { s, keys }, half, narrow, Some(derived));
+            run::<S, M, MAX_LANES, IDLE_ROWS>(
+                s,
+                group,
+                all,
+                c,
+                half,
+                narrow,
+                &PerLaneOnce(c),
+                Some(derived),
+            );
         }
     }
 }
@@ -181,6 +196,7 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     c: impl Cipher<W = S::W> + Copy,
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
+    once: &impl Cipher<W = S::W>,
     derived: Option<&mut LaneKeys<L>>,
 ) {
     group.header::<S::Narrow, M>(s.narrow(), &key);
@@ -188,7 +204,7 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
         && let Some(derived) = derived
     {
         let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-        let [hash, first, second] = group.derive::<S, M>(s, &c, bytes);
+        let [hash, first, second] = group.derive::<S, M>(s, once, bytes);
         s.expand_row(derived, [first, second], bytes);
         derived.set_subkey(s, 0, hash);
         let keys = &*derived;
@@ -197,9 +213,10 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             s: s.narrow(),
             keys,
         };
-        passes::<S, M, L, IDLE>(s, group, PerLane { s, keys }, half, narrow);
+        let c = PerLane { s, keys };
+        passes::<S, M, L, IDLE>(s, group, c, half, narrow, &PerLaneOnce(c));
     } else {
-        passes::<S, M, L, IDLE>(s, group, c, half, narrow);
+        passes::<S, M, L, IDLE>(s, group, c, half, narrow, once);
     }
 }
 
@@ -210,11 +227,12 @@ fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     c: impl Cipher<W = S::W> + Copy,
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
+    once: &impl Cipher<W = S::W>,
 ) {
-    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow);
+    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow, once);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow);
+        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow, once);
     }
 }
 
@@ -227,8 +245,9 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     c: impl Cipher<W = S::W> + Copy,
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
+    once: &impl Cipher<W = S::W>,
 ) {
-    group.begin::<S, M>(s, c);
+    group.begin::<S, M>(s, once);
     let mut windows = Windows::new(group.rows().len());
     while let Some(window) = windows.next(group.rows()) {
         if window.lanes == 1 && S::LANES > 1 {
@@ -239,5 +258,5 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             group.window::<S, M>(s, c, window);
         }
     }
-    group.finish::<S, M>(s, c);
+    group.finish::<S, M>(s, once);
 }

@@ -3,10 +3,11 @@
 
 mod common;
 
-use aescomb::{Backend, Comb, Key, Keys, Kind, Lengths, Mode, Op};
+use aescomb::{Backend, Comb, Key, Keys, Kind, Mode, Op};
 use common::{
-    BATCHES, Call, Draw, Form, Heap, KEYS, Sample, backends, check, comb, degrees, fit, for_all,
-    lengths, nonce, ops, paint, raw_key, run, sample, table,
+    BATCHES, Call, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check, comb,
+    data, degrees, fit, for_all, lengths, nonce, ops, paint, raw_key, run, sample, table,
+    works_with,
 };
 use std::sync::Arc;
 
@@ -35,7 +36,12 @@ const KEY_USES: [KeyUse; 8] = [
 ];
 
 /// A batch of messages of these lengths, and its keys.
-fn batch(mode: Mode, uses: KeyUse, lens: &[usize]) -> (Keys<'static>, Vec<Arc<Sample>>) {
+fn batch(
+    mode: Mode,
+    uses: KeyUse,
+    shapes: Shapes,
+    lens: &[usize],
+) -> (Keys<'static>, Vec<Arc<Sample>>) {
     let table = table(mode);
     let keys = match uses {
         KeyUse::Shared(k) => Keys::Shared(&table[k as usize]),
@@ -49,18 +55,42 @@ fn batch(mode: Mode, uses: KeyUse, lens: &[usize]) -> (Keys<'static>, Vec<Arc<Sa
             KeyUse::Mixed => (i % KEYS) as u32,
             KeyUse::OneSize(size) => size + (i % (KEYS / 3)) as u32 * 3,
         };
-        sample(mode, key, i % 16, *len)
+        // Nonces of any length do for texts of any length only in some modes.
+        let shape = match *len > 0xffff {
+            true => Shape::usual(mode),
+            false => shapes.get(mode, i),
+        };
+        sample(mode, key, i % 16, shape, *len)
     };
     (keys, lens.iter().enumerate().map(make).collect())
 }
 
 /// What the tests below leave to chance.
-fn any_call<'k>(draw: &mut Draw, op: Op, keys: Keys<'k>) -> Call<'k> {
+fn any_call<'k>(draw: &mut Draw, op: Op, keys: Keys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
     Call {
         spare: draw.pick(&[0, 1, 7, 16, 40]),
-        tag: draw.below(13),
-        ..Call::new(op, keys, draw.pick(&Form::ALL))
+        appended: draw.below(2) == 0,
+        ..Call::new(op, keys, draw.pick(works_with(samples)))
     }
+}
+
+/// A batch with keys and shapes of any kind, through a call of any kind.
+fn check_any(comb: &mut Comb, heap: &Heap, draw: &mut Draw, mode: Mode, op: Op, lens: &[usize]) {
+    let uses = draw.pick(&KEY_USES);
+    check_keys(comb, heap, draw, (mode, op), uses, lens);
+}
+
+/// The same with these keys.
+fn check_keys(
+    comb: &mut Comb,
+    heap: &Heap,
+    draw: &mut Draw,
+    (mode, op): (Mode, Op),
+    uses: KeyUse,
+    lens: &[usize],
+) {
+    let (keys, samples) = batch(mode, uses, Shapes::any(draw), lens);
+    check(comb, heap, &any_call(draw, op, keys, &samples), &samples);
 }
 
 fn any_comb(draw: &mut Draw, backend: Backend) -> Comb {
@@ -78,8 +108,8 @@ fn equal_lengths_in_every_batch_size() {
                 if len > 1025 && count > 9 {
                     continue;
                 }
-                let (keys, samples) = batch(mode, draw.pick(&KEY_USES), &vec![len; count]);
-                check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                let lens = vec![len; count];
+                check_any(&mut comb, &heap, &mut draw, mode, op, &lens);
             }
         }
     });
@@ -102,8 +132,7 @@ fn mixed_lengths_at_every_degree() {
                         _ => draw.pick(&short),
                     })
                     .collect();
-                let (keys, samples) = batch(mode, uses, &lens);
-                check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                check_keys(&mut comb, &heap, &mut draw, (mode, op), uses, &lens);
             }
         }
     });
@@ -120,8 +149,7 @@ fn one_message_unlike_the_others_at_every_position() {
                 let (others, one) = draw.pick(&[(48, 0), (0, 49), (16, 100), (65, 63), (128, 640)]);
                 let mut lens = vec![others; count];
                 lens[position] = one;
-                let (keys, samples) = batch(mode, draw.pick(&KEY_USES), &lens);
-                check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                check_any(&mut comb, &heap, &mut draw, mode, op, &lens);
             }
         }
     });
@@ -146,9 +174,8 @@ fn long_messages_among_short_ones() {
                 }
                 // Not only at the beginning.
                 lens.rotate_right(draw.below(most));
-                let (keys, samples) = batch(mode, draw.pick(&KEY_USES), &lens);
                 let mut comb = comb(backend, degree);
-                check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                check_any(&mut comb, &heap, &mut draw, mode, op, &lens);
             }
         }
     });
@@ -164,14 +191,10 @@ fn a_message_of_many_idle_rounds() {
         } else {
             KeyUse::Mixed
         };
-        let (keys, samples) = batch(mode, uses, &lens);
+        let (keys, samples) = batch(mode, uses, Shapes::Alike(0), &lens);
         let mut comb = comb(backend, backend.max_lanes());
-        check(
-            &mut comb,
-            &heap,
-            &Call::new(op, keys, Form::InPlace),
-            &samples,
-        );
+        let call = Call::new(op, keys, Form::InPlace);
+        check(&mut comb, &heap, &call, &samples);
     });
 }
 
@@ -183,10 +206,11 @@ fn every_form_at_every_alignment() {
         for form in Form::ALL {
             for offset in 0..16 {
                 let heap = Heap::new(Some(offset));
-                let (keys, samples) = batch(mode, draw.pick(&KEY_USES), &lens);
+                let shapes = Shapes::of(form, offset);
+                let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
                 let call = Call {
                     spare: draw.pick(&[0, 1, 13]),
-                    tag: offset,
+                    appended: offset.is_multiple_of(2),
                     ..Call::new(op, keys, form)
                 };
                 check(&mut any_comb(&mut draw, backend), &heap, &call, &samples);
@@ -208,13 +232,14 @@ fn nonces_of_all_ones() {
                 // batch, where blocks of many do.
                 for (count, len) in [(1, 17), (1, 97), (1, 640), (1, 1025), (40, 32), (20, 700)] {
                     let key = variant as u32 % 3;
-                    let one = sample(mode, key, variant, len);
-                    let samples = vec![one; count];
+                    let shape = Shape::nth(mode, variant);
+                    let samples = vec![sample(mode, key, variant, shape, len); count];
                     let keys = match draw.below(2) {
                         0 => Keys::Shared(&table(mode)[key as usize]),
                         _ => Keys::Table(table(mode)),
                     };
-                    check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                    let call = any_call(&mut draw, op, keys, &samples);
+                    check(&mut comb, &heap, &call, &samples);
                 }
             }
         }
@@ -244,8 +269,9 @@ fn a_scheduler_used_for_everything() {
                     _ => fit(mode, draw.below(150)),
                 })
                 .collect();
-            let (keys, samples) = batch(mode, draw.pick(&KEY_USES), &lens);
-            let call = any_call(&mut draw, op, keys);
+            let shapes = Shapes::any(&mut draw);
+            let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
+            let call = any_call(&mut draw, op, keys, &samples);
             if count > 0 && draw.below(4) == 0 {
                 let mut bad: Vec<_> = samples.clone();
                 let at = draw.below(count);
@@ -272,67 +298,69 @@ fn the_library_s_own_choice() {
     for mode in Mode::ALL {
         for op in ops(*mode) {
             for count in BATCHES {
-                let (keys, samples) = batch(*mode, draw.pick(&KEY_USES), &vec![129; count]);
-                check(&mut comb, &heap, &any_call(&mut draw, op, keys), &samples);
+                check_any(&mut comb, &heap, &mut draw, *mode, op, &vec![129; count]);
             }
         }
     }
+}
+
+/// Associated data of very different lengths in one batch, up to where CCM counts it
+/// in more bytes; the texts are of other lengths.
+#[test]
+fn associated_data_of_many_lengths() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(13);
+    let long = [0xfeff, 0xff00, 0xff01, 0xffff, 0x1_0000, 70_000];
+    for_all(|mode, backend, op| {
+        if mode.info().kind != Kind::Aead {
+            return;
+        }
+        let mut make = |i: usize, data: usize| {
+            let key = i % KEYS;
+            let (nonce, tag) = (nonce(mode, i), mode.info().longest_tag());
+            let plain = paint(draw.pick(&[0, 1, 16, 40, 100]), i);
+            let sample = Sample::new(key as u32, nonce, vec![paint(data, i)], plain, tag);
+            Arc::new(sample.seal(mode, &raw_key(mode, key)))
+        };
+        let mixed = [0, 1, 12, 100, 5000, 0, 17, 16, 15, 3000, 33, 1, 0, 12, 64, 5000, 200, 0];
+        let mut batches = vec![mixed.to_vec(), (0..70).collect()];
+        batches.extend(long.map(|len| vec![len]));
+        batches.push(vec![100, 0, 0xff00, 5000]);
+        for (n, lens) in batches.into_iter().enumerate() {
+            let samples: Vec<_> = lens.iter().enumerate().map(|(i, len)| make(i, *len)).collect();
+            for degree in [1, backend.default_lanes(), backend.max_lanes()] {
+                if n > 1 && degree == 1 {
+                    continue;
+                }
+                let call = any_call(&mut Draw::new(n as u64), op, Keys::Table(table(mode)), &samples);
+                check(&mut comb(backend, degree), &heap, &call, &samples);
+            }
+        }
+    });
 }
 
 #[test]
 fn one_message_calls() {
+    let heap = Heap::new(None);
     for mode in Mode::ALL {
         for size in 0..3 {
             let key = &table(*mode)[size];
-            for (variant, len) in lengths(*mode).into_iter().enumerate() {
-                let sample = sample(*mode, size as u32, variant % 16, len);
-                alone(key, &sample);
+            for (i, len) in lengths(*mode).into_iter().enumerate() {
+                for n in [i, i + 7] {
+                    let shape = Shape::alone(*mode, n);
+                    let sample = sample(*mode, size as u32, i % 16, shape, len);
+                    alone(&heap, key, &sample);
+                }
             }
         }
     }
-}
-
-/// A message through the one-message calls of a key.
-fn alone(key: &Key, sample: &Sample) {
-    let info = key.mode().info();
-    if info.kind == Kind::Mac {
-        for len in info.tag_bytes.0..=info.tag_bytes.1 {
-            let mut tag = vec![0; len];
-            key.mac(&sample.plain, &mut tag).expect("a good message");
-            assert_eq!(tag, sample.sealed[..len]);
-        }
-        return;
-    }
-    let mut data = sample.plain.clone();
-    if info.lengths == Lengths::Padded {
-        data = sample.sealed.clone();
-    } else {
-        key.encrypt_in_place(&sample.nonce, &mut data)
-            .expect("a good message");
-        assert_eq!(
-            data,
-            sample.sealed,
-            "{} {}",
-            key.algorithm(),
-            sample.plain.len()
-        );
-    }
-    let len = key
-        .decrypt_in_place(&sample.nonce, &mut data)
-        .expect("a good message");
-    assert_eq!(
-        data[..len],
-        sample.plain,
-        "{} {}",
-        key.algorithm(),
-        sample.plain.len()
-    );
 }
 
 /// Tables of every size, also used again, with all key sizes and from every
 /// backend, hold the same keys as those made one by one.
 #[test]
 fn keys_expanded_many_at_once() {
+    let heap = Heap::new(None);
     let mut draw = Draw::new(9);
     let mut table = Vec::new();
     for backend in backends() {
@@ -340,23 +368,23 @@ fn keys_expanded_many_at_once() {
             for sizes in 0..4 {
                 let mode = draw.pick(Mode::ALL);
                 let raw: Vec<_> = (0..count)
-                    .map(|i| {
-                        raw_key(if sizes < 3 {
-                            i * 3 + sizes
-                        } else {
-                            draw.below(99)
-                        })
+                    .map(|i| match sizes {
+                        0..3 => raw_key(mode, i * 3 + sizes),
+                        _ => raw_key(mode, draw.below(99)),
                     })
                     .collect();
                 Key::expand_many_with(backend, mode, &raw, &mut table).expect("good keys");
                 assert_eq!(table.len(), count);
                 for (key, raw) in table.iter().zip(&raw) {
                     assert_eq!(key.mode(), mode);
-                    assert_eq!(key.algorithm().key_bits, raw.len() * 8);
+                    let keys = 1 + usize::from(mode.info().two_keys);
+                    assert_eq!(key.algorithm().key_bits * keys, raw.len() * 8);
+                    let Shape { tag, components, .. } = Shape::usual(mode);
                     let text = paint(fit(mode, 41), count);
-                    let sample = Sample::seal(mode, 0, raw, nonce(mode, 0), text);
-                    alone(key, &sample);
-                    alone(&Key::new(mode, raw).expect("a good key"), &sample);
+                    let sample = Sample::new(0, nonce(mode, 0), data(components, 0), text, tag);
+                    let sample = sample.seal(mode, raw);
+                    alone(&heap, key, &sample);
+                    alone(&heap, &Key::new(mode, raw).expect("a good key"), &sample);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! No byte beyond a message, nonce or tag is read or written: each of them ends
+//! No byte beyond a text, nonce, tag or associated data is read or written: each of them ends
 //! at a page that cannot be touched, or begins after one. A touch is a crash.
 //!
 //! `unsafe` here rests on one fact: a [`Fence`] is a private mapping of its own
@@ -9,8 +9,11 @@
 
 mod common;
 
-use aescomb::{Key, Keys, Kind, Lengths, Mode};
-use common::{Call, Draw, Form, Memory, Sample, check, comb, degrees, fit, for_all, sample, table};
+use aescomb::{Keys, Mode};
+use common::{
+    Call, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, degrees, fit, for_all, sample,
+    table,
+};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::ptr::null_mut;
@@ -153,12 +156,19 @@ fn lengths(mode: Mode) -> Vec<usize> {
 }
 
 /// Messages of these lengths, under one key or each under one of a table.
-fn batch(draw: &mut Draw, mode: Mode, lens: &[usize]) -> (Keys<'static>, Vec<Arc<Sample>>) {
+fn batch(
+    draw: &mut Draw,
+    mode: Mode,
+    shapes: Shapes,
+    lens: &[usize],
+) -> (Keys<'static>, Vec<Arc<Sample>>) {
     let table = table(mode);
     let shared = draw.below(4) as u32;
     let make = |(i, len): (usize, &usize)| {
         let key = if shared < 3 { shared } else { i as u32 % 5 };
-        sample(mode, key, i % 4, *len)
+        // Long messages share what the oracle made.
+        let i = if *len > 300 { i % 2 } else { i };
+        sample(mode, key, i % 4, shapes.get(mode, i), *len)
     };
     let samples = lens.iter().enumerate().map(make).collect();
     match shared {
@@ -174,9 +184,10 @@ fn alone(edge: Edge) {
         let mut comb = comb(backend, backend.max_lanes());
         for len in lengths(mode) {
             for form in Form::ALL {
-                let (keys, samples) = batch(&mut draw, mode, &[len]);
+                let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+                let (keys, samples) = batch(&mut draw, mode, shapes, &[len]);
                 let call = Call {
-                    tag: len,
+                    appended: draw.below(2) == 0,
                     ..Call::new(op, keys, form)
                 };
                 check(&mut comb, &fences, &call, &samples);
@@ -201,9 +212,10 @@ fn batches(edge: Edge) {
                     let at = draw.below(count);
                     lens.swap(0, at);
                 }
-                let (keys, samples) = batch(&mut draw, mode, &lens);
+                let shapes = Shapes::of(form, draw.below(Shape::COUNT));
+                let (keys, samples) = batch(&mut draw, mode, shapes, &lens);
                 let call = Call {
-                    tag: draw.below(13),
+                    appended: draw.below(2) == 0,
                     ..Call::new(op, keys, form)
                 };
                 check(&mut comb, &fences, &call, &samples);
@@ -216,38 +228,11 @@ fn one_message_calls(edge: Edge) {
     let fences = Fences::new(edge);
     for mode in Mode::ALL {
         for (i, len) in lengths(*mode).into_iter().enumerate() {
-            let sample = sample(*mode, i as u32 % 3, i % 4, len);
-            one_message_call(&fences, &table(*mode)[i % 3], &sample);
+            let shape = Shape::alone(*mode, i);
+            let sample = sample(*mode, i as u32 % 3, i % 4, shape, len);
+            common::alone(&fences, &table(*mode)[i % 3], &sample);
         }
     }
-}
-
-fn one_message_call(fences: &Fences, key: &Key, sample: &Sample) {
-    let info = key.mode().info();
-    let take = |bytes: &[u8]| {
-        let mut buf = fences.take(bytes.len());
-        buf.copy_from_slice(bytes);
-        buf
-    };
-    let nonce = take(&sample.nonce);
-    let mut data = take(&sample.plain);
-    if info.kind == Kind::Mac {
-        let mut tag = fences.take(info.tag_bytes.0 + sample.plain.len() % 13);
-        key.mac(&data, &mut tag).expect("a good message");
-        assert_eq!(tag[..], sample.sealed[..tag.len()]);
-        return;
-    }
-    if info.lengths == Lengths::Padded {
-        data = take(&sample.sealed);
-    } else {
-        key.encrypt_in_place(&nonce, &mut data)
-            .expect("a good message");
-        assert_eq!(data[..], sample.sealed);
-    }
-    let len = key
-        .decrypt_in_place(&nonce, &mut data)
-        .expect("a good message");
-    assert_eq!(data[..len], sample.plain);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::bound::Rates;
 use super::report::{Row, Schedule};
 use crate::failure::Failure;
+use crate::sizes;
 use aescomb::{
     Algorithm, Backend, Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op, Packed,
     Text,
@@ -56,22 +57,14 @@ pub(crate) struct Setup {
     pub(crate) lanes: Option<usize>,
     pub(crate) keys: KeyForm,
     pub(crate) form: Form,
-    /// The direction of [`Op::Decrypt`], which is [`Op::Verify`] for a MAC.
-    pub(crate) decrypt: bool,
+    /// The way back: decrypting, verifying, opening.
+    pub(crate) back: bool,
+    /// Bytes of associated data of a message, in modes that take any.
+    pub(crate) data_bytes: usize,
     pub(crate) seed: u64,
 }
 
 impl Setup {
-    /// What is done to messages of this kind.
-    pub(crate) fn op(&self, kind: Kind) -> Op {
-        match (kind, self.decrypt) {
-            (Kind::Mac, false) => Op::Mac,
-            (Kind::Mac, true) => Op::Verify,
-            (_, false) => Op::Encrypt,
-            (_, true) => Op::Decrypt,
-        }
-    }
-
     /// The competitors: the same library with one message at a time, and with
     /// as many as were asked for. Several threads would be a third one.
     pub(crate) fn combs(&self) -> Result<[(Schedule, Comb); 2], aescomb::Error> {
@@ -103,16 +96,17 @@ impl Setup {
     ) -> Result<[Row; 2], Failure> {
         let Algorithm { mode, key_bits } = algorithm;
         let info = mode.info();
-        let op = self.op(info.kind);
+        let [there, back] = info.kind.ops();
+        let op = if self.back { back } else { there };
         let mut workload = drawn.clone();
-        if info.lengths == Lengths::WholeBlocks {
-            workload.round_up(16);
-        }
+        lengthen(&mut workload, info.lengths);
         let messages = workload.lengths.len();
         let padded = info.lengths == Lengths::Padded;
-        // In place, decryption would destroy its own padding, and a packed
-        // batch has no room for any.
-        let in_place = !(padded && (self.decrypt || self.form == Form::Packed));
+        // What is taken back in place is destroyed, be it padding or a text that
+        // belongs to a tag: the next call would fail. A packed batch has no room for
+        // padding.
+        let destroys = op == Op::Open || op == Op::Decrypt && padded;
+        let in_place = !destroys && !(padded && self.form == Form::Packed);
 
         let mut random = fastrand::Rng::with_seed(self.seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut bytes = |len: usize| {
@@ -125,9 +119,25 @@ impl Setup {
         } else {
             messages
         };
-        let raw: Vec<Vec<u8>> = (0..count).map(|_| bytes(key_bits / 8)).collect();
-        let nonces = bytes(messages * info.nonce_bytes);
-        let nonce = |i: usize| &nonces[i * info.nonce_bytes..][..info.nonce_bytes];
+        let key_bytes = sizes::key_bytes(info, key_bits);
+        let raw: Vec<Vec<u8>> = (0..count).map(|_| bytes(key_bytes)).collect();
+        let nonce_bytes = info.usual_nonce();
+        let nonces = bytes(messages * nonce_bytes);
+        let data_bytes = match info.data_components {
+            0 => 0,
+            _ => self.data_bytes,
+        };
+        let data = bytes(messages * data_bytes);
+        // A message with all but text and tag.
+        let dress = |i: usize, message: Message<'_>| {
+            let message = message.nonce(&nonces[i * nonce_bytes..][..nonce_bytes]);
+            let message = message.key(i.min(count - 1) as u32);
+            match data_bytes {
+                // Not an empty component, which may cost something.
+                0 => message,
+                n => message.associated_data(&data[i * n..][..n]),
+            }
+        };
         // Every key is set by the expansion that the call is timed with.
         let expand = |table: &mut Vec<Key>| match self.backend {
             Some(backend) => Key::expand_many_with(backend, mode, &raw, table),
@@ -149,19 +159,19 @@ impl Setup {
             true => None,
             false => Some(Ring::new(&encrypted, self.seed.wrapping_add(1))?),
         };
-        if op == Op::Decrypt && padded {
+        let tag_bytes = info.longest_tag();
+        let mut tags = vec![0; messages * tag_bytes];
+        if destroys {
             let mut ciphertext = Ring::new(&encrypted, self.seed.wrapping_add(2))?;
             let mut batch: Vec<Message> = source
                 .split()
                 .into_iter()
                 .zip(ciphertext.split_mut())
+                .zip(each(&mut tags, tag_bytes))
                 .enumerate()
-                .map(|(i, (from, to))| {
-                    let key = i.min(count - 1) as u32;
-                    Message::new(Text::copy(from, to)).nonce(nonce(i)).key(key)
-                })
+                .map(|(i, ((from, to), tag))| dress(i, Message::new(Text::copy(from, to)).tag(tag)))
                 .collect();
-            combs[1].1.encrypt(&table, &mut batch)?;
+            run(&mut combs[1].1, there, self.keys_of(&table), &mut batch)?;
             drop(batch);
             source = ciphertext;
         }
@@ -175,8 +185,7 @@ impl Setup {
         let (starts, lengths) = columns(&source);
         let (target_starts, target_lengths) = target.as_ref().map(columns).unwrap_or_default();
         let places: Vec<u32> = (0..messages as u32).collect();
-        let tag_bytes = info.tag_bytes.1;
-        let mut tags = vec![0; messages * tag_bytes];
+        let data_lengths = vec![data_bytes; messages];
         let mut results = vec![MessageResult::default(); messages];
 
         // The batch is built once; only calls with it are timed.
@@ -199,12 +208,9 @@ impl Setup {
                         .map(|(from, to)| Text::copy(from, to))
                         .collect(),
                 };
-                let mut tags = tags.chunks_exact_mut(tag_bytes.max(1));
-                let message = |(i, text)| {
-                    let tag = tags.next().unwrap_or_default();
-                    Message::new(text).nonce(nonce(i)).tag(tag).key(i as u32)
-                };
-                Batch::Messages(texts.into_iter().enumerate().map(message).collect())
+                let parts = texts.into_iter().zip(each(&mut tags, tag_bytes));
+                let message = |(i, (text, tag))| dress(i, Message::new(text).tag(tag));
+                Batch::Messages(parts.enumerate().map(message).collect())
             }
             Form::Packed => {
                 let text = match &mut target {
@@ -217,11 +223,18 @@ impl Setup {
                     lengths: &lengths,
                 };
                 let mut packed = Packed::new(text, layout)
-                    .nonces(&nonces, info.nonce_bytes, info.nonce_bytes)
+                    .nonces(&nonces, nonce_bytes, nonce_bytes)
                     .tags(&mut tags, tag_bytes, tag_bytes)
                     .results(&mut results);
                 if self.keys != KeyForm::Shared {
                     packed = packed.keys(&places);
+                }
+                if data_bytes > 0 {
+                    let layout = Layout::Ring {
+                        stride: data_bytes,
+                        lengths: &data_lengths,
+                    };
+                    packed = packed.associated_data(&data, layout);
                 }
                 if !in_place {
                     packed = packed.output(Layout::Slots {
@@ -269,7 +282,7 @@ impl Setup {
             let (schedule, comb) = &combs[i];
             let measurement: &Measurement = &measured[i];
             let backend = comb.backend(mode, op);
-            let bound = rates.cycles(info, op, key_bits, backend, &workload);
+            let bound = rates.cycles(algorithm, op, backend, &workload, data_bytes);
             let per_byte = |cycles: f64| finite(cycles / total as f64);
             Row {
                 mode: algorithm.to_string(),
@@ -277,6 +290,9 @@ impl Setup {
                 mix: mix.to_owned(),
                 messages,
                 bytes: total,
+                nonce_bytes,
+                data_bytes,
+                tag_bytes,
                 schedule: *schedule,
                 lanes: comb.lanes(mode, op),
                 backend: backend.name(),
@@ -290,7 +306,7 @@ impl Setup {
                 cycles_per_message: measurement.per(messages as f64),
                 samples: measurement.kept,
                 discarded: measurement.discarded,
-                rounded_up: info.lengths == Lengths::WholeBlocks,
+                rounded_up: workload.lengths != drawn.lengths,
                 in_place: in_place && info.kind != Kind::Mac,
                 warning: measurement.noise().warning(),
             }
@@ -304,6 +320,28 @@ impl Setup {
             _ => Keys::Table(table),
         }
     }
+}
+
+/// Makes messages long enough for a mode.
+fn lengthen(workload: &mut Workload, lengths: Lengths) {
+    match lengths {
+        Lengths::WholeBlocks => workload.round_up(16),
+        Lengths::FromOneBlock => {
+            for length in &mut workload.lengths {
+                *length = (*length).max(16);
+            }
+            for content in workload.contents.iter_mut().flatten() {
+                content.resize(content.len().max(16), 0);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Entries of so many bytes, and empty ones for ever where entries are empty.
+fn each(column: &mut [u8], bytes: usize) -> impl Iterator<Item = &mut [u8]> {
+    let mut entries = column.chunks_exact_mut(bytes.max(1));
+    std::iter::repeat_with(move || entries.next().unwrap_or_default())
 }
 
 fn finite(value: f64) -> Option<f64> {
@@ -335,7 +373,9 @@ fn run<B: aescomb::Batch>(
     Ok(match op {
         Op::Encrypt => comb.encrypt(keys, batch).map(|()| 0)?,
         Op::Mac => comb.mac(keys, batch).map(|()| 0)?,
+        Op::Seal => comb.seal(keys, batch).map(|()| 0)?,
         Op::Decrypt => comb.decrypt(keys, batch)?.failed,
         Op::Verify => comb.verify(keys, batch)?.failed,
+        Op::Open => comb.open(keys, batch)?.failed,
     })
 }

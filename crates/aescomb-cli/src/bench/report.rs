@@ -30,6 +30,8 @@ pub(crate) struct Run {
     pub(crate) form: &'static str,
     /// AES blocks per cycle of encryption rounds, by register width in bits.
     pub(crate) blocks_per_cycle: BTreeMap<u32, f64>,
+    /// Carry-less products of 64 bits by 64 per cycle, likewise.
+    pub(crate) products_per_cycle: BTreeMap<u32, f64>,
 }
 
 /// How the messages of a row were gone through.
@@ -58,8 +60,13 @@ pub(crate) struct Row {
     pub(crate) op: &'static str,
     pub(crate) mix: String,
     pub(crate) messages: usize,
-    /// Bytes of the messages, rounded up if the mode takes whole blocks only.
+    /// Bytes of the messages, rounded up if the mode does not take some lengths.
+    /// Costs per byte are per byte of these: associated data and tags are none.
     pub(crate) bytes: usize,
+    /// Of every message.
+    pub(crate) nonce_bytes: usize,
+    pub(crate) data_bytes: usize,
+    pub(crate) tag_bytes: usize,
     pub(crate) schedule: Schedule,
     pub(crate) lanes: usize,
     pub(crate) backend: &'static str,
@@ -78,7 +85,7 @@ pub(crate) struct Row {
     pub(crate) samples: usize,
     /// Samples thrown away.
     pub(crate) discarded: usize,
-    /// The lengths were rounded up to whole blocks.
+    /// Lengths were rounded up to those that the mode takes.
     pub(crate) rounded_up: bool,
     /// Results replaced the messages.
     pub(crate) in_place: bool,

@@ -12,8 +12,10 @@ use std::process::ExitCode;
 /// Run files of known answers
 ///
 /// Takes JSON files ({"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests": [{"id", "key",
-/// "nonce", "ad", "msg", "ct", "tag"}]}) and the text files of NIST (.rsp, .txt). Ciphers are tested
-/// in both directions; tags are computed, accepted, and with a bit changed refused.
+/// "nonce", "ad", "msg", "ct", "tag"}]}; "key_bits" of one AES key, "ad" a component of associated
+/// data or a list of them) and the text files of NIST (.rsp, .txt). Ciphers are tested in both
+/// directions; tags are computed, accepted, and with a bit changed refused. The changed bit is one of
+/// tag, text, associated data or nonce, in turn. A message that is refused must have been wiped.
 ///
 /// Every vector counts once for every backend, direction and way: alone, in a shuffled batch of all
 /// vectors of its file, and, where several files are for one mode, in a shuffled batch of all
@@ -76,6 +78,14 @@ impl KatArgs {
                 tally,
                 &mut total,
             )?;
+            if file.not_bytes > 0 {
+                writeln!(
+                    out,
+                    "{}: {} vectors left out: their messages are not whole bytes",
+                    file.path.display(),
+                    file.not_bytes
+                )?;
+            }
         }
         for (mode, vectors) in by_mode(&files) {
             let mut tally = Tally::default();
@@ -105,6 +115,14 @@ impl KatArgs {
 struct Case<'a> {
     file: &'a Path,
     vector: &'a Vector,
+}
+
+impl Case<'_> {
+    /// Whether the vector says what the result is: what has to be refused can only
+    /// be opened.
+    fn has(&self, op: Op) -> bool {
+        op == Op::Open || !self.vector.refused
+    }
 }
 
 fn cases(file: &File) -> impl Iterator<Item = Case<'_>> {
@@ -187,20 +205,15 @@ impl<'a> Runner<'a> {
         })
     }
 
-    fn directions(&self) -> [Op; 2] {
-        match self.mode.info().kind {
-            Kind::Mac => [Op::Mac, Op::Verify],
-            _ => [Op::Encrypt, Op::Decrypt],
-        }
-    }
-
     /// Every vector in a call of its own, with one key.
     fn alone(&mut self, cases: &[Case<'_>]) -> Result<(), Failure> {
         let keys = self.expand(cases)?;
-        for op in self.directions() {
-            for (case, key) in cases.iter().zip(&keys) {
-                let findings = self.batch(op, Keys::Shared(key), &[*case]);
-                self.count(op, &[*case], findings, "alone");
+        for op in self.mode.info().kind.ops() {
+            for (i, (case, key)) in cases.iter().zip(&keys).enumerate() {
+                if case.has(op) {
+                    let findings = self.batch(op, Keys::Shared(key), &[*case], i);
+                    self.count(op, &[*case], findings, "alone");
+                }
             }
         }
         Ok(())
@@ -210,10 +223,11 @@ impl<'a> Runner<'a> {
     fn shuffled(&mut self, cases: &[Case<'_>], seed: u64) -> Result<(), Failure> {
         let mut cases = cases.to_vec();
         fastrand::Rng::with_seed(seed).shuffle(&mut cases);
-        let way = format!("in a batch of {} (shuffle seed {seed})", cases.len());
-        let keys = self.expand(&cases)?;
-        for op in self.directions() {
-            let findings = self.batch(op, Keys::Table(&keys), &cases);
+        for op in self.mode.info().kind.ops() {
+            let cases: Vec<Case> = cases.iter().copied().filter(|case| case.has(op)).collect();
+            let way = format!("in a batch of {} (shuffle seed {seed})", cases.len());
+            let keys = self.expand(&cases)?;
+            let findings = self.batch(op, Keys::Table(&keys), &cases, 0);
             self.count(op, &cases, findings, &way);
         }
         Ok(())
@@ -226,95 +240,102 @@ impl<'a> Runner<'a> {
         Ok(keys)
     }
 
-    fn batch(&mut self, op: Op, keys: Keys<'_>, cases: &[Case<'_>]) -> Vec<Finding> {
+    /// The vectors in one call, and where tags are checked in another one with a
+    /// bit of each vector changed; `turn` decides which one.
+    fn batch(&mut self, op: Op, keys: Keys<'_>, cases: &[Case<'_>], turn: usize) -> Vec<Finding> {
+        let mut trials: Vec<Trial> = cases
+            .iter()
+            .map(|case| Trial::new(op, case.vector))
+            .collect();
+        let right = self.attempt(op, keys, &trials);
         let findings = match op {
-            Op::Encrypt | Op::Decrypt => self.cipher(op, keys, cases),
-            Op::Mac => self.mac(keys, cases),
-            Op::Verify => self.verify(keys, cases),
+            Op::Verify | Op::Open => right.and_then(|right| {
+                for (i, trial) in trials.iter_mut().enumerate() {
+                    trial.change(turn + i);
+                }
+                let changed = self.attempt(op, keys, &trials)?;
+                let both = right.into_iter().zip(changed);
+                Ok(both.map(|(right, changed)| right.or(changed)).collect())
+            }),
+            _ => right,
         };
         findings.unwrap_or_else(|error| vec![Some(error.to_string()); cases.len()])
     }
 
-    fn cipher(
+    /// A call.
+    fn attempt(
         &mut self,
         op: Op,
         keys: Keys<'_>,
-        cases: &[Case<'_>],
+        trials: &[Trial],
     ) -> Result<Vec<Finding>, aescomb::Error> {
-        let from_to = |vector: &Vector| match op {
-            Op::Encrypt => (vector.msg.clone(), vector.ct.clone()),
-            _ => (vector.ct.clone(), vector.msg.clone()),
-        };
-        let (mut buffers, expected): (Vec<_>, Vec<_>) =
-            cases.iter().map(|case| from_to(case.vector)).unzip();
-        let mut batch: Vec<Message> = buffers
+        let mac = self.mode.info().kind == Kind::Mac;
+        // Results replace the messages, tags the tags.
+        let mut texts: Vec<Vec<u8>> = trials
+            .iter()
+            .map(|trial| {
+                let mut text = trial.text.clone();
+                if let Expected::Output(output) = &trial.expected {
+                    text.resize(text.len().max(output.len()), 0);
+                }
+                text
+            })
+            .collect();
+        let mut tags: Vec<Vec<u8>> = trials.iter().map(|trial| trial.tag.clone()).collect();
+        let data: Vec<Vec<&[u8]>> = trials
+            .iter()
+            .map(|trial| trial.data.iter().map(Vec::as_slice).collect())
+            .collect();
+        let mut batch: Vec<Message> = texts
             .iter_mut()
-            .zip(&expected)
-            .zip(cases)
+            .zip(&mut tags)
+            .zip(trials.iter().zip(&data))
             .enumerate()
-            .map(|(i, ((buffer, expected), case))| {
-                let len = buffer.len();
-                buffer.resize(len.max(expected.len()), 0);
-                Message::new(Text::in_place_with_room(buffer, len))
-                    .nonce(&case.vector.nonce)
+            .map(|(i, ((text, tag), (trial, data)))| {
+                let message = match mac {
+                    true => Message::new(Text::read_only(text)).tag(tag),
+                    false => Message::new(Text::in_place_with_room(text, trial.text.len()))
+                        .tag_appended(trial.appended),
+                };
+                message
+                    .nonce(&trial.nonce)
+                    .associated_data_vector(data)
                     .key(i as u32)
             })
             .collect();
-        if op == Op::Encrypt {
-            self.comb.encrypt(keys, &mut batch)?;
-        } else {
-            // Each message's status says what there is to say.
-            let _ = self.comb.decrypt(keys, &mut batch)?;
-        }
-        Ok(batch
+        // Each message's status says what there is to say.
+        run(&mut self.comb, op, keys, &mut batch)?;
+        let findings: Vec<Finding> = batch
             .iter()
-            .zip(&expected)
-            .map(|(message, expected)| match message.status() {
-                Status::Done => differs(message.output(), expected),
-                status => Some(format!("{status:?}")),
-            })
-            .collect())
-    }
-
-    fn mac(&mut self, keys: Keys<'_>, cases: &[Case<'_>]) -> Result<Vec<Finding>, aescomb::Error> {
-        let mut tags: Vec<Vec<u8>> = cases
-            .iter()
-            .map(|case| vec![0; case.vector.tag.len()])
+            .zip(trials)
+            .map(
+                |(message, trial)| match (message.status(), &trial.expected) {
+                    (Status::Done, Expected::Output(output)) => differs(message.output(), output),
+                    (Status::Done, Expected::Tag(_)) => None,
+                    (Status::Done, Expected::Refused) => Some("a wrong tag is accepted".into()),
+                    (Status::BadTag, Expected::Refused) if message.output().is_empty() => None,
+                    (Status::BadTag, Expected::Output(_)) => {
+                        Some("the right tag is refused".into())
+                    }
+                    (status, _) => Some(format!("{status:?}")),
+                },
+            )
             .collect();
-        self.comb.mac(keys, &mut messages(cases, &mut tags))?;
-        Ok(tags
-            .iter()
-            .zip(cases)
-            .map(|(tag, case)| differs(tag, &case.vector.tag))
+        drop(batch);
+        let left = |i: usize| match &trials[i].expected {
+            Expected::Tag(tag) => differs(&tags[i], tag),
+            Expected::Refused if op == Op::Open => {
+                let opened = texts[i].len() - trials[i].appended;
+                let wiped = texts[i][..opened].iter().all(|byte| *byte == 0);
+                (!wiped).then(|| "refused, but not wiped".into())
+            }
+            _ => None,
+        };
+        Ok(findings
+            .into_iter()
+            .enumerate()
+            .map(|(i, finding)| finding.or_else(|| left(i)))
             .collect())
-    }
-
-    fn verify(
-        &mut self,
-        keys: Keys<'_>,
-        cases: &[Case<'_>],
-    ) -> Result<Vec<Finding>, aescomb::Error> {
-        let mut tags: Vec<Vec<u8>> = cases.iter().map(|case| case.vector.tag.clone()).collect();
-        let mut findings = vec![None; cases.len()];
-        for (expected, says) in [
-            (Status::Done, "the right tag is refused"),
-            (Status::BadTag, "a wrong tag is accepted"),
-        ] {
-            let mut batch = messages(cases, &mut tags);
-            // Each message's status says what there is to say.
-            let _ = self.comb.verify(keys, &mut batch)?;
-            for (message, finding) in batch.iter().zip(&mut findings) {
-                if message.status() != expected {
-                    *finding = Some(says.into());
-                }
-            }
-            drop(batch);
-            for (i, tag) in tags.iter_mut().enumerate() {
-                let bit = i % (8 * tag.len());
-                tag[bit / 8] ^= 1 << (bit % 8);
-            }
-        }
-        Ok(findings)
     }
 
     fn count(&mut self, op: Op, cases: &[Case<'_>], findings: Vec<Finding>, way: &str) {
@@ -337,18 +358,87 @@ impl<'a> Runner<'a> {
     }
 }
 
-fn messages<'a>(cases: &[Case<'a>], tags: &'a mut [Vec<u8>]) -> Vec<Message<'a>> {
-    cases
-        .iter()
-        .zip(tags)
-        .enumerate()
-        .map(|(i, (case, tag))| {
-            Message::new(Text::read_only(&case.vector.msg))
-                .nonce(&case.vector.nonce)
-                .tag(tag)
-                .key(i as u32)
-        })
-        .collect()
+fn run(
+    comb: &mut Comb,
+    op: Op,
+    keys: Keys<'_>,
+    batch: &mut [Message<'_>],
+) -> Result<(), aescomb::Error> {
+    match op {
+        Op::Encrypt => comb.encrypt(keys, batch),
+        Op::Mac => comb.mac(keys, batch),
+        Op::Seal => comb.seal(keys, batch),
+        Op::Decrypt => comb.decrypt(keys, batch).map(|_| ()),
+        Op::Verify => comb.verify(keys, batch).map(|_| ()),
+        Op::Open => comb.open(keys, batch).map(|_| ()),
+    }
+}
+
+/// A vector as an operation is given it, and what should come of it.
+struct Trial {
+    /// With the tag at its end where there is something to open.
+    text: Vec<u8>,
+    nonce: Vec<u8>,
+    data: Vec<Vec<u8>>,
+    /// Bytes of tag at the end of a sealed text.
+    appended: usize,
+    /// The tag of a MAC, or room for it.
+    tag: Vec<u8>,
+    expected: Expected,
+}
+
+enum Expected {
+    Output(Vec<u8>),
+    Tag(Vec<u8>),
+    /// A verdict, and nothing else.
+    Refused,
+}
+
+impl Trial {
+    fn new(op: Op, vector: &Vector) -> Trial {
+        let Vector { msg, ct, tag, .. } = vector;
+        let sealed = || [&ct[..], tag].concat();
+        let (text, expected) = match op {
+            Op::Encrypt => (msg.clone(), Expected::Output(ct.clone())),
+            Op::Decrypt => (ct.clone(), Expected::Output(msg.clone())),
+            Op::Seal => (msg.clone(), Expected::Output(sealed())),
+            Op::Open if vector.refused => (sealed(), Expected::Refused),
+            Op::Open => (sealed(), Expected::Output(msg.clone())),
+            Op::Mac => (msg.clone(), Expected::Tag(tag.clone())),
+            Op::Verify => (msg.clone(), Expected::Output(Vec::new())),
+        };
+        Trial {
+            text,
+            nonce: vector.nonce.clone(),
+            data: vector.data.clone(),
+            appended: match op {
+                Op::Seal | Op::Open => tag.len(),
+                _ => 0,
+            },
+            tag: match op {
+                Op::Mac => vec![0; tag.len()],
+                Op::Verify => tag.clone(),
+                _ => Vec::new(),
+            },
+            expected,
+        }
+    }
+
+    /// Changes a bit of tag, text, associated data or nonce, so that it has to be
+    /// refused; what has to be anyway is left as it is.
+    fn change(&mut self, turn: usize) {
+        if matches!(self.expected, Expected::Refused) {
+            return;
+        }
+        self.expected = Expected::Refused;
+        let (text, appended) = self.text.split_at_mut(self.text.len() - self.appended);
+        let mut parts = vec![appended, &mut self.tag, text, &mut self.nonce];
+        parts.extend(self.data.iter_mut().map(Vec::as_mut_slice));
+        parts.retain(|part| !part.is_empty());
+        let (count, part) = (parts.len(), turn % parts.len());
+        let bit = turn / count % (8 * parts[part].len());
+        parts[part][bit / 8] ^= 1 << (bit % 8);
+    }
 }
 
 /// Where bytes differ from what they should be.

@@ -1,83 +1,119 @@
-//! `aescomb modes`: the registry as a table.
+//! `aescomb modes`: the registry as tables.
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::sizes;
 use crate::table::{table, text};
-use aescomb::{Info, KEY_BYTES, Lengths, Mode};
+use aescomb::{Info, Lengths, Mode};
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Print the modes and what to know about them
 ///
-/// Columns, after table 1 of the paper "Comb to Pipeline": E and M are AES calls and GF(2^128)
-/// multiplications per block of message. "parallel" says in which direction the blocks of one
-/// message can be worked on side by side; the others are serial and gain most from combing.
-/// "inverse" says whether decryption needs the inverse of AES. "lengths" says which messages the
+/// Three tables: what the modes are, what they take and cost, and what happens when a nonce repeats
+/// under a key.
+///
+/// Costs are those of table 1 of the paper "Comb to Pipeline": E are AES calls and M GF(2^128)
+/// multiplications of a message with m blocks of text and d blocks of associated data. "parallel"
+/// says in which direction the blocks of one message can be worked on side by side; the others are
+/// serial and gain most from combing. "inverse" says whether the way back needs the inverse of AES.
+/// "data" is the number of components of associated data, at most. "lengths" says which messages the
 /// mode takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModesArgs {}
 
 impl ModesArgs {
     pub(crate) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let mut modes = table(
+        let modes: Vec<&Info> = Mode::ALL.iter().map(|mode| mode.info()).collect();
+
+        let mut what = table(&["mode", "description", "source"], &[0, 1, 2]);
+        let mut costs = table(
             &[
-                "mode",
-                "key",
-                "nonce",
-                "tag",
-                "E",
-                "M",
-                "parallel",
-                "inverse",
-                "lengths",
-                "when a nonce repeats",
-                "description",
-                "source",
+                "mode", "key", "tag", "data", "lengths", "E", "M", "parallel", "inverse",
             ],
-            &[0, 1, 6, 7, 8, 9, 10, 11],
+            &[0, 1, 2, 4, 5, 6, 7, 8],
         );
-        let keys: Vec<String> = KEY_BYTES.iter().map(|n| (8 * n).to_string()).collect();
-        let keys = keys.join("/");
-        for info in Mode::ALL.iter().map(|mode| mode.info()) {
-            modes.add_row([
+        let mut nonces = table(&["mode", "nonce", "when a nonce repeats"], &[0, 1, 2]);
+        for info in &modes {
+            what.add_row([info.name, info.title, info.source]);
+            costs.add_row([
                 info.name.to_owned(),
-                keys.clone(),
-                match info.nonce_bytes {
+                sizes::keys(info),
+                sizes::tags(info),
+                match info.data_components {
                     0 => "-".into(),
                     n => n.to_string(),
                 },
-                match info.tag_bytes {
-                    (_, 0) => "-".into(),
-                    (least, most) if least == most => most.to_string(),
-                    (least, most) => format!("{least}-{most}"),
-                },
-                info.aes_per_block.to_string(),
-                match info.mul_per_block {
-                    0 => "-".into(),
-                    n => n.to_string(),
-                },
+                lengths(info).into(),
+                aes_calls(info),
+                multiplications(info),
                 parallel(info).into(),
                 if info.inverse { "yes" } else { "-" }.into(),
-                lengths(info).into(),
-                info.nonce_reuse.into(),
-                info.title.into(),
-                info.source.into(),
             ]);
+            if info.nonce_bytes.1 > 0 {
+                nonces.add_row([info.name, &sizes::nonces(info), info.nonce_reuse]);
+            }
         }
-        write!(out, "{}", text(&modes))?;
+        writeln!(out, "{}\n{}", text(&what), text(&costs))?;
+        writeln!(out, "key in bits, tag and nonce in bytes")?;
         writeln!(
             out,
-            "\nkey in bits, nonce and tag in bytes; E, M: AES calls and GF(2^128) multiplications per block"
+            "E: AES calls, M: GF(2^128) multiplications; m: blocks of text, d: blocks of associated data"
         )?;
+        for info in modes.iter().filter(|info| info.costs.data_prefix > 0) {
+            writeln!(
+                out,
+                "{} puts {} bytes before associated data, which count for d",
+                info.name, info.costs.data_prefix
+            )?;
+        }
+        write!(out, "\n{}", text(&nonces))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
+fn aes_calls(info: &Info) -> String {
+    let costs = &info.costs;
+    sum(
+        costs.aes_per_block,
+        costs.aes_per_data_block,
+        costs.aes_per_message,
+    )
+}
+
+fn multiplications(info: &Info) -> String {
+    let costs = &info.costs;
+    let per_data_block = match info.data_components {
+        0 => 0,
+        _ => costs.mul_per_block,
+    };
+    sum(costs.mul_per_block, per_data_block, costs.mul_per_message)
+}
+
+/// `2m+d+2`, or `-` for nothing.
+fn sum(per_block: usize, per_data_block: usize, per_message: usize) -> String {
+    let times = |n: usize, what: &str| match n {
+        0 => None,
+        1 => Some(what.to_owned()),
+        n => Some(format!("{n}{what}")),
+    };
+    let fixed = (per_message > 0).then(|| per_message.to_string());
+    let terms: Vec<String> = [times(per_block, "m"), times(per_data_block, "d"), fixed]
+        .into_iter()
+        .flatten()
+        .collect();
+    match terms.is_empty() {
+        true => "-".into(),
+        false => terms.join("+"),
+    }
+}
+
 fn parallel(info: &Info) -> &'static str {
+    let [there, back] = info.kind.ops();
     match (info.parallel_encrypt, info.parallel_decrypt) {
         (true, true) => "yes",
-        (false, true) => "decrypt",
-        (true, false) => "encrypt",
+        (false, true) => back.name(),
+        (true, false) => there.name(),
         (false, false) => "-",
     }
 }
@@ -86,6 +122,7 @@ fn lengths(info: &Info) -> &'static str {
     match info.lengths {
         Lengths::WholeBlocks => "blocks",
         Lengths::Padded => "any, padded",
+        Lengths::FromOneBlock => "16 or more",
         _ => "any",
     }
 }

@@ -17,13 +17,17 @@ impl Exporter for Table {
         } = report;
         writeln!(out, "{}", machine.cpu)?;
         writeln!(out, "{}", machine.frequency_line())?;
-        if !run.blocks_per_cycle.is_empty() {
-            let rates: Vec<String> = run
-                .blocks_per_cycle
-                .iter()
-                .map(|(bits, rate)| format!("{rate:.2} with {bits} bits"))
-                .collect();
-            writeln!(out, "AES blocks per cycle and round: {}", rates.join(", "))?;
+        for (what, rates) in [
+            ("AES blocks per cycle and round", &run.blocks_per_cycle),
+            ("carry-less products per cycle", &run.products_per_cycle),
+        ] {
+            if !rates.is_empty() {
+                let rates: Vec<String> = rates
+                    .iter()
+                    .map(|(bits, rate)| format!("{rate:.2} with {bits} bits"))
+                    .collect();
+                writeln!(out, "{what}: {}", rates.join(", "))?;
+            }
         }
         let keys = rows.first().map_or("", |row| row.keys);
         writeln!(
@@ -31,6 +35,13 @@ impl Exporter for Table {
             "batch of {}, mix {}, {} bytes; keys {keys}; form {}, built before the timing; seed {}",
             run.messages, run.mix, run.bytes, run.form, run.seed
         )?;
+        let data = rows.iter().map(|row| row.data_bytes).max().unwrap_or(0);
+        if data > 0 {
+            writeln!(
+                out,
+                "{data} bytes of associated data where a mode takes any"
+            )?;
+        }
         writeln!(out, "core cycles per byte, medians\n")?;
 
         let pairs: Vec<&[Row]> = rows.chunks_exact(2).collect();
@@ -39,16 +50,13 @@ impl Exporter for Table {
         if rows.iter().any(|row| row.rounded_up) {
             writeln!(
                 out,
-                "* takes whole blocks: lengths rounded up, costs per rounded byte"
+                "* does not take every length: rounded up, costs per rounded byte"
             )?;
         }
-        if rows
-            .iter()
-            .any(|row| !row.in_place && row.op != "mac" && row.op != "verify")
-        {
+        if rows.iter().any(moved) {
             writeln!(
                 out,
-                "+ not in place: padding would be destroyed or has no room"
+                "+ not in place: opening and taking off padding destroy their input, padding has no room"
             )?;
         }
         if !lines.is_empty() {
@@ -60,6 +68,11 @@ impl Exporter for Table {
         }
         Ok(())
     }
+}
+
+/// Whether results went elsewhere than where the messages were.
+fn moved(row: &Row) -> bool {
+    !row.in_place && row.op != "mac" && row.op != "verify"
 }
 
 /// Sequential and combed, side by side.
@@ -85,7 +98,7 @@ fn costs<'a>(pairs: impl Iterator<Item = &'a [Row]>) -> String {
         if comb.rounded_up {
             mode.push('*');
         }
-        if !comb.in_place && comb.op != "mac" && comb.op != "verify" {
+        if moved(comb) {
             mode.push('+');
         }
         let speed_up = sequential.cpb.zip(comb.cpb).map(|(one, many)| one / many);

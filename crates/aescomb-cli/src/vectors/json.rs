@@ -1,7 +1,10 @@
 //! The JSON form: `{"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests":
 //! [{"id", "key", "nonce", "ad", "msg", "ct", "tag"}]}`, bytes in hexadecimal.
+//! "key_bits" is the size of an AES key, "ad" a component of associated data or a
+//! list of them.
 
-use super::{Unusable, Vector};
+use super::{Contents, Unusable, Vector};
+use crate::sizes;
 use aescomb::{Algorithm, Mode};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -22,12 +25,26 @@ struct Test {
     #[serde(default)]
     nonce: Hex,
     #[serde(default)]
-    ad: Hex,
+    ad: Data,
     msg: Hex,
     #[serde(default)]
     ct: Hex,
     #[serde(default)]
     tag: Hex,
+}
+
+/// Associated data.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Data {
+    One(Hex),
+    Several(Vec<Hex>),
+}
+
+impl Default for Data {
+    fn default() -> Data {
+        Data::Several(Vec::new())
+    }
 }
 
 #[derive(Default)]
@@ -42,7 +59,7 @@ impl<'de> Deserialize<'de> for Hex {
     }
 }
 
-pub(super) fn parse(text: &str) -> Result<(Mode, Vec<Vector>), Unusable> {
+pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
     let damaged = |error: serde_json::Error| Unusable::Damaged(error.to_string());
     // The mode first: what is in the tests of others is not known.
     let document: Value = serde_json::from_str(text).map_err(damaged)?;
@@ -65,13 +82,18 @@ pub(super) fn parse(text: &str) -> Result<(Mode, Vec<Vector>), Unusable> {
             document.key_bits
         )));
     }
+    let info = mode.info();
     let vector = |test: Test| {
         let id = match test.id {
             Value::String(id) => id,
             id => id.to_string(),
         };
         for (what, given, stated) in [
-            ("key", test.key.0.len(), document.key_bits / 8),
+            (
+                "key",
+                test.key.0.len(),
+                sizes::key_bytes(info, document.key_bits),
+            ),
             ("nonce", test.nonce.0.len(), document.nonce_bytes),
             ("tag", test.tag.0.len(), document.tag_bytes),
         ] {
@@ -81,18 +103,21 @@ pub(super) fn parse(text: &str) -> Result<(Mode, Vec<Vector>), Unusable> {
                 )));
             }
         }
-        if !test.ad.0.is_empty() {
-            return Err(Unusable::Damaged(format!(
-                "test {id}: associated data; {mode} takes none"
-            )));
-        }
+        let data = match test.ad {
+            // Many files have the field whether the mode takes any or not.
+            Data::One(Hex(data)) if data.is_empty() && info.data_components == 0 => Vec::new(),
+            Data::One(data) => vec![data.0],
+            Data::Several(list) => list.into_iter().map(|data| data.0).collect(),
+        };
         Ok(Vector {
             id,
             key: test.key.0,
             nonce: test.nonce.0,
+            data,
             msg: test.msg.0,
             ct: test.ct.0,
             tag: test.tag.0,
+            refused: false,
         })
     };
     let vectors = document
@@ -100,7 +125,11 @@ pub(super) fn parse(text: &str) -> Result<(Mode, Vec<Vector>), Unusable> {
         .into_iter()
         .map(vector)
         .collect::<Result<_, _>>()?;
-    Ok((mode, vectors))
+    Ok(Contents {
+        mode,
+        vectors,
+        not_bytes: 0,
+    })
 }
 
 #[cfg(test)]
@@ -112,7 +141,7 @@ mod tests {
 
     #[test]
     fn reads_what_it_should() {
-        let (mode, vectors) = parse(GOOD).unwrap();
+        let Contents { mode, vectors, .. } = parse(GOOD).unwrap();
         assert_eq!(mode, Mode::Ctr);
         assert_eq!(vectors[0].id, "7");
         assert_eq!(vectors[0].nonce[0], 15);
@@ -146,7 +175,7 @@ mod tests {
                 "damaged: \"010\": Odd number of digits at line 2",
             ),
             ("\"0102\"", "\"01g2\"", "Invalid character 'g'"),
-            ("\"ad\": \"\"", "\"ad\": \"00\"", "test 7: associated data"),
+            ("\"ad\": \"\"", "\"ad\": 0", "damaged: data did not match"),
             (
                 "\"tag\": \"\"",
                 "\"tag\": \"00\"",
@@ -157,8 +186,36 @@ mod tests {
         ] {
             let text = GOOD.replace(from, to);
             assert_ne!(text, GOOD);
-            let error = parse(&text).unwrap_err().to_string();
+            let error = parse(&text).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn associated_data() {
+        const SIV: &str = r#"{"mode": "aes-128-siv", "key_bits": 128, "nonce_bytes": 0, "tag_bytes": 16, "tests": [
+            {"id": 1, "key": "KEY", AD "msg": "", "tag": "00112233445566778899aabbccddeeff"}]}"#;
+        for (ad, data) in [
+            ("", vec![]),
+            (r#""ad": "","#, vec![vec![]]),
+            (r#""ad": "01","#, vec![vec![1]]),
+            (r#""ad": [],"#, vec![]),
+            (
+                r#""ad": ["01", "", "0203"],"#,
+                vec![vec![1], vec![], vec![2, 3]],
+            ),
+        ] {
+            let text = SIV.replace("KEY", &"5a".repeat(32)).replace("AD", ad);
+            assert_eq!(parse(&text).unwrap().vectors[0].data, data, "{ad}");
+        }
+        // The length of one of the two keys.
+        let short = SIV.replace("KEY", &"5a".repeat(16)).replace("AD", "");
+        let error = parse(&short).map(|_| ()).unwrap_err().to_string();
+        assert!(
+            error.contains("key of 16 bytes; the file states 32"),
+            "{error}"
+        );
+        // A mode without associated data may have the field, empty.
+        assert!(parse(GOOD).unwrap().vectors[0].data.is_empty());
     }
 }

@@ -59,8 +59,8 @@ fn ask() -> u8 {
     // XMM and YMM state; AVX2; VAES, VPCLMULQDQ
     if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9, 10]) {
         found |= VAES256;
-        // opmask and ZMM state; AVX-512 F, BW, VL
-        if state & 0b1110_0110 == 0b1110_0110 && bits(seven.ebx, &[16, 30, 31]) {
+        // opmask and ZMM state; BMI2, AVX-512 F, BW, VL
+        if state & 0b1110_0110 == 0b1110_0110 && bits(seven.ebx, &[8, 16, 30, 31]) {
             found |= VAES512;
         }
     }

@@ -146,6 +146,16 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn greater8(self, b: Self) -> Self {
+        unsafe { _mm_cmpgt_epi8(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub8(self, b: Self) -> Self {
+        unsafe { _mm_sub_epi8(self, b) }
+    }
+
+    #[inline(always)]
     unsafe fn shuffle(self, index: Self) -> Self {
         unsafe { _mm_shuffle_epi8(self, index) }
     }

@@ -196,6 +196,34 @@ impl<const N: usize> Wide for Blocks<N> {
         self.halves(n, |a, n| a.checked_shr(n as u32).unwrap_or(0))
     }
 
+    fn first_bytes(self) -> Self {
+        self.places(|i, n| if i < n { 0xff } else { 0 })
+    }
+
+    fn any(self) -> Self {
+        self.places(|_, n| if n > 0 { 0xff } else { 0 })
+    }
+
+    fn partial(self) -> Self {
+        self.places(|_, n| if n < 16 { 0xff } else { 0 })
+    }
+
+    fn one_zero(self) -> Self {
+        self.places(|i, n| if i == n { 0x80 } else { 0 })
+    }
+
+    fn pkcs7(self) -> Self {
+        self.places(|i, n| if i < n { 0 } else { 16 - n })
+    }
+
+    fn up(self) -> Self {
+        self.places(|i, n| if i < n { 0x80 } else { i - n })
+    }
+
+    fn down(self) -> Self {
+        self.places(|i, n| if i < n { i + 16 - n } else { 0x80 })
+    }
+
     fn shuffle(self, index: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (from, index) = (self.0[l].to_ne_bytes(), index.0[l].to_ne_bytes());
@@ -208,6 +236,14 @@ impl<const N: usize> Wide for Blocks<N> {
 }
 
 impl<const N: usize> Blocks<N> {
+    /// Every byte by its place in the block and its value.
+    fn places(self, f: impl Fn(u8, u8) -> u8) -> Self {
+        Blocks(self.0.map(|n| {
+            let n = n.to_ne_bytes();
+            u128::from_ne_bytes(core::array::from_fn(|i| f(i as u8, n[i])))
+        }))
+    }
+
     fn halves(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (a, b) = (u128::from_le(self.0[l]), u128::from_le(b.0[l]));
@@ -269,12 +305,7 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
-    fn expand_row<const L: usize>(
-        self,
-        keys: &mut LaneKeys<L>,
-        raw: [Blocks<N>; 2],
-        bytes: usize,
-    ) {
+    fn expand_row<const L: usize>(self, keys: &mut LaneKeys<L>, raw: [Blocks<N>; 2], bytes: usize) {
         for l in 0..N {
             let mut key = [0; 32];
             key[..16].copy_from_slice(&raw[0].0[l].to_ne_bytes());
@@ -385,13 +416,6 @@ impl<const N: usize> Isa for Portable<N> {
             // SAFETY: the caller's `LANES` entries.
             unsafe { self.store_bytes(&block.to_ne_bytes(), *to.add(l), *len.add(l)) };
         }
-    }
-
-    unsafe fn look_up(self, table: *const Block, index: *const usize) -> Blocks<N> {
-        // SAFETY: the caller's `LANES` entries.
-        Blocks(core::array::from_fn(|l| unsafe {
-            u128::from_ne_bytes(*table.add(*index.add(l)))
-        }))
     }
 
     unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block {

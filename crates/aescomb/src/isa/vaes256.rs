@@ -177,6 +177,16 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn greater8(self, b: Self) -> Self {
+        unsafe { _mm256_cmpgt_epi8(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub8(self, b: Self) -> Self {
+        unsafe { _mm256_sub_epi8(self, b) }
+    }
+
+    #[inline(always)]
     unsafe fn shuffle(self, index: Self) -> Self {
         unsafe { _mm256_shuffle_epi8(self, index) }
     }

@@ -2,7 +2,7 @@
 //! thirty-two in flight.
 //!
 //! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ and
-//! AVX-512 F, BW and VL.
+//! AVX-512 F, BW and VL, and BMI2.
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
@@ -14,15 +14,16 @@ token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs
 token!(Vaes512: __m512i, 4, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
 token!(Vaes512One: __m512i, 1, half Vaes512One, unit Vaes512One, narrow NiOne, needs vaes512);
 
-#[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
+#[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
 unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
 /// The first `len` bytes of a block.
 #[inline(always)]
-fn mask(len: usize) -> u16 {
-    ((1u32 << len) - 1) as u16
+unsafe fn mask(len: usize) -> u16 {
+    // SAFETY: the caller's, that the CPU has BMI2.
+    unsafe { _bzhi_u32(u32::MAX, len as u32) as u16 }
 }
 
 impl Vector for __m512i {
@@ -75,6 +76,8 @@ impl Vector for __m512i {
             _mm_storeu_si128(p(3), _mm512_extracti32x4_epi32::<3>(self));
         }
     }
+
+    const MASKS: bool = true;
 
     #[inline(always)]
     unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
@@ -194,6 +197,16 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
         unsafe { _mm512_clmulepi64_epi128::<I>(self, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn greater8(self, b: Self) -> Self {
+        unsafe { _mm512_movm_epi8(_mm512_cmpgt_epi8_mask(self, b)) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub8(self, b: Self) -> Self {
+        unsafe { _mm512_sub_epi8(self, b) }
     }
 
     #[inline(always)]

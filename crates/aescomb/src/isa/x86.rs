@@ -29,42 +29,19 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_part(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
-    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16.
+    /// Whether there are masked loads and stores, with which a register of pieces is
+    /// gathered and scattered directly.
+    const MASKS: bool = false;
+
+    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; where `MASKS`.
     #[inline(always)]
-    unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
-        let mut blocks = [[0; 16]; 4];
-        // SAFETY: the caller's, and a register has at most four blocks.
-        unsafe {
-            for (l, block) in blocks.iter_mut().enumerate().take(Self::BLOCKS) {
-                *block = Self::load_bytes(*at.add(l), *len.add(l));
-            }
-            Self::load(blocks.as_ptr().cast())
-        }
+    unsafe fn gather_part(_at: *const *const u8, _len: *const usize) -> Self {
+        unreachable!("no masks")
     }
 
     #[inline(always)]
-    unsafe fn scatter_part(self, to: *const *mut u8, len: *const usize) {
-        let mut blocks = [[0; 16]; 4];
-        // SAFETY: as above.
-        unsafe {
-            self.store(blocks.as_mut_ptr().cast());
-            for (l, block) in blocks.iter().enumerate().take(Self::BLOCKS) {
-                Self::store_bytes(block, *to.add(l), *len.add(l));
-            }
-        }
-    }
-
-    /// Lane `l` is `table[index[l]]`.
-    #[inline(always)]
-    unsafe fn look_up(table: *const Block, index: *const usize) -> Self {
-        let mut at = [table.cast::<u8>(); 4];
-        // SAFETY: the caller's, and a register has at most four blocks.
-        unsafe {
-            for (l, at) in at.iter_mut().enumerate().take(Self::BLOCKS) {
-                *at = table.add(*index.add(l)).cast();
-            }
-            Self::gather(at.as_ptr(), 0)
-        }
+    unsafe fn scatter_part(self, _to: *const *mut u8, _len: *const usize) {
+        unreachable!("no masks")
     }
 
     /// At most 16 bytes, zeros after them.
@@ -86,6 +63,9 @@ pub(crate) trait Vector: Copy {
     unsafe fn add32(self, b: Self) -> Self;
     /// Bit 63 of each half of a block, moved to bit 0.
     unsafe fn top_bits(self) -> Self;
+    /// Bytes: all ones where that of `self` is greater, as signed numbers.
+    unsafe fn greater8(self, b: Self) -> Self;
+    unsafe fn sub8(self, b: Self) -> Self;
     /// Every bit of each 32-bit word its top bit.
     unsafe fn signs(self) -> Self;
     /// Each half of a block shifted by the number in that half of `n`, which is
@@ -212,6 +192,51 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn first_bytes(self) -> Self {
+        Words(each!(self.0, n => n.greater8(V::splat(&PLACES))))
+    }
+
+    #[inline(always)]
+    fn any(self) -> Self {
+        Words(each!(self.0, n => n.greater8(V::splat(&[0; 16]))))
+    }
+
+    #[inline(always)]
+    fn partial(self) -> Self {
+        Words(each!(self.0, n => V::splat(&[16; 16]).greater8(n)))
+    }
+
+    #[inline(always)]
+    fn one_zero(self) -> Self {
+        Words(each!(self.0, n => {
+            let places = V::splat(&PLACES);
+            let further = n.sub8(V::splat(&[0xff; 16])).greater8(places);
+            n.greater8(places).and_not(further).and(V::splat(&[0x80; 16]))
+        }))
+    }
+
+    #[inline(always)]
+    fn pkcs7(self) -> Self {
+        Words(each!(self.0, n => {
+            n.greater8(V::splat(&PLACES)).and_not(V::splat(&[16; 16]).sub8(n))
+        }))
+    }
+
+    #[inline(always)]
+    fn up(self) -> Self {
+        Words(each!(self.0, n => V::splat(&PLACES).sub8(n)))
+    }
+
+    #[inline(always)]
+    fn down(self) -> Self {
+        // Places beyond the n-th get their top bit set.
+        Words(each!(self.0, n => {
+            let beyond = n.greater8(V::splat(&PLACES)).and_not(V::splat(&[0x80; 16]));
+            V::splat(&PLACES).sub8(n).sub8(V::splat(&[-16i8 as u8; 16])).xor(beyond)
+        }))
+    }
+
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Words(each!(self.0, b.0, a, b => {
             let low = a.clmul::<0x00>(b);
@@ -222,6 +247,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 }
 
+const PLACES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Words 1 and 3 of signs to where their carries go: into word 2, and around
 /// into word 0.
 const CARRY_OUT: Block = bytes_from(W3, ZERO, W1, ZERO);
@@ -239,7 +265,8 @@ unsafe fn reduce<V: Vector>(low: V, middle: V, high: V) -> V {
     unsafe {
         let poly = V::splat(&POLYVAL);
         let middle = middle.xor(low.swap_halves()).xor(low.clmul::<0x10>(poly));
-        high.xor(middle.swap_halves()).xor(middle.clmul::<0x10>(poly))
+        high.xor(middle.swap_halves())
+            .xor(middle.clmul::<0x10>(poly))
     }
 }
 
@@ -449,6 +476,32 @@ pub(crate) unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
                 byte(len - 1);
             }
         }
+    }
+}
+
+/// Gathers pieces where there are no masked loads. Out of line, as it is long and
+/// done once a message.
+///
+/// # Safety
+/// As [`Isa::gather_part`](super::Isa::gather_part) for as many lanes as `out` has.
+#[inline(never)]
+pub(crate) unsafe fn gather_bytes(at: *const *const u8, len: *const usize, out: &mut [Block]) {
+    for (l, block) in out.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *block = unsafe { load_bytes(*at.add(l), *len.add(l)) };
+    }
+}
+
+/// The counterpart of [`gather_bytes`].
+///
+/// # Safety
+/// As [`Isa::scatter_part`](super::Isa::scatter_part) for as many lanes as `from`
+/// has.
+#[inline(never)]
+pub(crate) unsafe fn scatter_bytes(from: &[Block], to: *const *mut u8, len: *const usize) {
+    for (l, block) in from.iter().enumerate() {
+        // SAFETY: the caller's.
+        unsafe { store_bytes(block, *to.add(l), *len.add(l)) };
     }
 }
 
@@ -724,12 +777,7 @@ macro_rules! token {
                 unsafe { run(f) }
             }
 
-            fn expand(
-                self,
-                raw: &[&[u8]],
-                out: &mut [$crate::key::Key],
-                part: $crate::isa::Part,
-            ) {
+            fn expand(self, raw: &[&[u8]], out: &mut [$crate::key::Key], part: $crate::isa::Part) {
                 const WIDTH: usize = <$vector as Vector>::BLOCKS;
                 if WIDTH > 1 && raw.len() == 1 {
                     return self.narrow().expand(raw, out, part);
@@ -915,8 +963,13 @@ macro_rules! token {
             unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W {
                 // SAFETY: the token, and the caller's `LANES` entries.
                 unsafe {
-                    let mut x = [<$vector>::gather_part(at, len); $u];
-                    let mut u = 1;
+                    if !<$vector>::MASKS {
+                        let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
+                        $crate::isa::x86::gather_bytes(at, len, &mut blocks);
+                        return self.load(blocks.as_ptr().cast());
+                    }
+                    let mut x = [<$vector>::splat(&[0; 16]); $u];
+                    let mut u = 0;
                     while u < $u {
                         let l = u * <$vector>::BLOCKS;
                         x[u] = <$vector>::gather_part(at.add(l), len.add(l));
@@ -928,30 +981,20 @@ macro_rules! token {
 
             #[inline(always)]
             unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize) {
-                let mut u = 0;
-                while u < $u {
-                    let l = u * <$vector>::BLOCKS;
-                    // SAFETY: the token, and the caller's `LANES` entries.
-                    unsafe { x.0[u].scatter_part(to.add(l), len.add(l)) };
-                    u += 1;
-                }
-            }
-
-            #[inline(always)]
-            unsafe fn look_up(
-                self,
-                table: *const $crate::isa::Block,
-                index: *const usize,
-            ) -> Self::W {
                 // SAFETY: the token, and the caller's `LANES` entries.
                 unsafe {
-                    let mut x = [<$vector>::look_up(table, index); $u];
-                    let mut u = 1;
+                    if !<$vector>::MASKS {
+                        let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
+                        self.store(x, blocks.as_mut_ptr().cast());
+                        $crate::isa::x86::scatter_bytes(&blocks, to, len);
+                        return;
+                    }
+                    let mut u = 0;
                     while u < $u {
-                        x[u] = <$vector>::look_up(table, index.add(u * <$vector>::BLOCKS));
+                        let l = u * <$vector>::BLOCKS;
+                        x.0[u].scatter_part(to.add(l), len.add(l));
                         u += 1;
                     }
-                    $crate::isa::x86::Words(x)
                 }
             }
 

@@ -133,7 +133,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, state: &mut [C::W; 3], last: &mut Last<C::W>) {
-        let bytes = last.first.bytes;
+        let bytes = last.first.count.first_bytes();
         last.first.block = crypt::<C, SEAL>(
             c,
             state,

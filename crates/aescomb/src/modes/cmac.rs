@@ -98,5 +98,5 @@ impl Sweep for Mac {
 #[inline(always)]
 pub(super) fn masked<C: Cipher>(c: &C, last: Piece<C::W>) -> C::W {
     let (k1, k2) = (c.subkey(0), c.subkey(1));
-    last.block ^ last.one_zero ^ C::W::select(last.partial, k2, k1)
+    last.block ^ last.count.one_zero() ^ C::W::select(last.count.partial(), k2, k1)
 }

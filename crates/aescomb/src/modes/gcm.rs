@@ -187,7 +187,16 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         let x = last.first.block;
         let y = crypt(c, state, x);
         last.first.block = y;
-        Self::absorb(c, state, if SEAL { y & last.first.bytes } else { x }, 0);
+        Self::absorb(
+            c,
+            state,
+            if SEAL {
+                y & last.first.count.first_bytes()
+            } else {
+                x
+            },
+            0,
+        );
     }
 
     #[inline(always)]

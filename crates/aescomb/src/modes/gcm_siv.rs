@@ -81,9 +81,8 @@ fn header<S: Isa>(m: &Facts<'_, S>) -> [Block; HEADER] {
 fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> [C::W; 3] {
     // The counter goes before the nonce.
     let low = u128::from(u64::MAX);
-    let nonce = nonce.shuffle(c.splat(&[
-        0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-    ]));
+    let nonce =
+        nonce.shuffle(c.splat(&[0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]));
     let half = |i: u128| c.encrypt(nonce ^ c.splat(&i.to_le_bytes())) & c.splat(&low.to_le_bytes());
     let up = c.splat(&[
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7,

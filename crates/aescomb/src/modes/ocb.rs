@@ -129,7 +129,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb_last<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], last: Piece<C::W>) {
-        *sum = *sum ^ c.encrypt(last.block ^ last.one_zero ^ *offset ^ c.subkey(0));
+        *sum = *sum ^ c.encrypt(last.block ^ last.count.one_zero() ^ *offset ^ c.subkey(0));
     }
 
     #[inline(always)]
@@ -156,8 +156,12 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         *offset = *offset ^ c.subkey(0);
         let x = last.first.block;
         let y = x ^ c.encrypt(*offset);
-        let plain = if SEAL { x } else { y & last.first.bytes };
-        *sum = *sum ^ plain ^ last.first.one_zero;
+        let plain = if SEAL {
+            x
+        } else {
+            y & last.first.count.first_bytes()
+        };
+        *sum = *sum ^ plain ^ last.first.count.one_zero();
         last.first.block = y;
     }
 

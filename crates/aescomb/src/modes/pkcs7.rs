@@ -35,7 +35,7 @@ impl<M: Sweep> Sweep for Padded<M> {
 
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, state: &mut M::State<C::W>, last: &mut Last<C::W>) {
-        last.first.block = M::step(c, state, last.first.block ^ last.first.pkcs7, 0);
+        last.first.block = M::step(c, state, last.first.block ^ last.first.count.pkcs7(), 0);
     }
 }
 

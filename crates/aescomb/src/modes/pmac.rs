@@ -85,8 +85,8 @@ impl Sweep for Mac {
         let three = mask.double() ^ mask;
         let nine = three.double() ^ three;
         let last = &last.first;
-        let mask = C::W::select(last.partial, nine, three).swap_bytes();
-        *sum = c.encrypt(*sum ^ last.block ^ last.one_zero ^ mask);
+        let mask = C::W::select(last.count.partial(), nine, three).swap_bytes();
+        *sum = c.encrypt(*sum ^ last.block ^ last.count.one_zero() ^ mask);
     }
 
     #[inline(always)]

@@ -123,13 +123,14 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     fn finish<C: Cipher>(c: &C, [chain, d]: &mut [C::W; 2], last: &mut Last<C::W>) {
         let Last { first, second } = last;
         let (k1, k2) = (c.subkey(0), c.subkey(1));
-        let short = d.double_block() ^ first.one_zero;
-        let end = C::W::select(first.partial, short, *d);
+        let short = d.double_block() ^ first.count.one_zero();
+        let end = C::W::select(first.count.partial(), short, *d);
         // Where there are more, D is xored to the last 16 of them all.
-        let before = c.encrypt(*chain ^ first.block ^ d.shuffle(second.up));
-        let more = before ^ second.block ^ d.shuffle(second.down) ^ second.one_zero ^ k2;
+        let before = c.encrypt(*chain ^ first.block ^ d.shuffle(second.count.up()));
+        let more =
+            before ^ second.block ^ d.shuffle(second.count.down()) ^ second.count.one_zero() ^ k2;
         let whole = *chain ^ first.block ^ end ^ k1;
-        *chain = c.encrypt(C::W::select(second.some, more, whole));
+        *chain = c.encrypt(C::W::select(second.count.any(), more, whole));
     }
 
     #[inline(always)]

@@ -99,12 +99,12 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
         let (early, late) = if ENCRYPT {
             (*t, next)
         } else {
-            (C::W::select(second.some, next, *t), *t)
+            (C::W::select(second.count.any(), next, *t), *t)
         };
         let whole = crypt::<C, ENCRYPT>(c, first.block, early);
-        let stolen = C::W::select(second.bytes, second.block, whole);
+        let stolen = C::W::select(second.count.first_bytes(), second.block, whole);
         let before = crypt::<C, ENCRYPT>(c, stolen, late);
-        first.block = C::W::select(second.some, before, whole);
+        first.block = C::W::select(second.count.any(), before, whole);
         second.block = whole;
     }
 }

@@ -7,11 +7,11 @@ mod memory;
 mod runner;
 
 pub use memory::{CANARY, Heap, Memory};
-pub use runner::{Call, Form, Outcome, call, check, run};
+pub use runner::{Call, Form, Outcome, alone, call, check, run, works_with};
 
-use aescomb::{Backend, Comb, Key, Kind, Lengths, Mode, Op};
+use aescomb::{Backend, Comb, Key, Kind, Lengths, Mode, Op, Status};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 /// Lengths around every boundary: blocks, registers, the largest kernel.
 pub const LENGTHS: [usize; 31] = [
@@ -46,10 +46,7 @@ pub fn backends() -> impl Iterator<Item = Backend> {
 
 /// The operations of a mode.
 pub fn ops(mode: Mode) -> [Op; 2] {
-    match mode.info().kind {
-        Kind::Mac => [Op::Mac, Op::Verify],
-        _ => [Op::Encrypt, Op::Decrypt],
-    }
+    mode.info().kind.ops()
 }
 
 /// Every mode with every backend and operation.
@@ -100,10 +97,9 @@ pub fn paint(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|i| ((i + seed * 7) % 251) as u8).collect()
 }
 
-/// Nonce number `variant`: painted, or a counter that soon overflows its last
-/// 32, 64 or 128 bits.
-pub fn nonce(mode: Mode, variant: usize) -> Vec<u8> {
-    let len = mode.info().nonce_bytes;
+/// Nonce number `variant` of `len` bytes: painted, or a counter that soon overflows
+/// its last 32, 64 or 128 bits.
+pub fn nonce_of(len: usize, variant: usize) -> Vec<u8> {
     let mut nonce = paint(len, 100 + variant);
     let (ones, back) = match variant % 16 {
         1 => (4, 0),
@@ -123,14 +119,146 @@ pub fn nonce(mode: Mode, variant: usize) -> Vec<u8> {
     nonce
 }
 
-/// How many keys [`raw_key`] makes tables of: of each size a third.
+/// The same of the length that the mode's nonces mostly have.
+pub fn nonce(mode: Mode, variant: usize) -> Vec<u8> {
+    nonce_of(mode.info().usual_nonce(), variant)
+}
+
+/// How many keys [`raw_key`] makes tables of.
 pub const KEYS: usize = 33;
 
-/// Key number `i`, of 16, 24 or 32 bytes in turn.
-pub fn raw_key(i: usize) -> Vec<u8> {
-    paint(16 + i % 3 * 8, 200 + i)
+/// Key number `i`, of a mode's key lengths in turn: numbers that are 3 apart have
+/// the same.
+pub fn raw_key(mode: Mode, i: usize) -> Vec<u8> {
+    let lengths = mode.info().key_bytes;
+    paint(lengths[i % 3 % lengths.len()], 200 + i)
         .iter()
         .map(|b| b.wrapping_mul(0x1d).wrapping_add(i as u8))
+        .collect()
+}
+
+/// What a message has beside key and text: which of the lengths that its mode takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    pub nonce: usize,
+    pub tag: usize,
+    /// Components of associated data.
+    pub components: usize,
+}
+
+impl Shape {
+    /// How many shapes [`Shape::nth`] knows.
+    pub const COUNT: usize = 14;
+
+    /// The nonce and tag that are used most, and one component.
+    pub fn usual(mode: Mode) -> Shape {
+        let info = mode.info();
+        Shape {
+            nonce: info.usual_nonce(),
+            tag: info.longest_tag(),
+            components: info.data_components.min(1),
+        }
+    }
+
+    /// Shape number `n`: all lengths of tag, all lengths of nonce that matter, all
+    /// numbers of components.
+    pub fn nth(mode: Mode, n: usize) -> Shape {
+        let info = mode.info();
+        if n % Shape::COUNT == 0 {
+            return Shape::usual(mode);
+        }
+        let (least, most) = info.nonce_bytes;
+        // 16 and 17 are around a block, 60 is longer than three.
+        let nonces: Vec<_> = match most - least {
+            0..=15 => (least..=most).collect(),
+            _ => [least, 12, 16, 8, 12, 17, 60, 1, 12, 15, 31].into(),
+        };
+        let nonce = nonces[n % nonces.len()];
+        let tag = match info.tag_bytes {
+            [] => 0,
+            tags => tags[n * 5 % tags.len()],
+        };
+        // Where a nonce counts as a component there is one fewer.
+        let most = info.data_components - usize::from(nonce > 0 && info.data_components > 1);
+        let components = [1, 0, 2, 1, 3, 1, most, 1, 5, 0][n % 10].min(most);
+        Shape {
+            nonce,
+            tag,
+            components,
+        }
+    }
+
+    /// The same for packed batches, which have one component at most.
+    pub fn packed(mode: Mode, n: usize) -> Shape {
+        let shape = Shape::nth(mode, n);
+        Shape {
+            components: shape.components.min(1),
+            ..shape
+        }
+    }
+
+    /// The same for one-message calls, which always give one component if any.
+    pub fn alone(mode: Mode, n: usize) -> Shape {
+        Shape {
+            components: mode.info().data_components.min(1),
+            ..Shape::nth(mode, n)
+        }
+    }
+}
+
+/// How the shapes of a batch's messages go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shapes {
+    /// They all are this one.
+    Alike(usize),
+    /// They differ from message to message.
+    Mixed,
+}
+
+impl Shapes {
+    /// Any; half the time such that the batch can be packed.
+    pub fn any(draw: &mut Draw) -> Shapes {
+        match draw.below(4) {
+            0 => Shapes::Alike(0),
+            1 => Shapes::Alike(1 + draw.below(Shape::COUNT - 1)),
+            _ => Shapes::Mixed,
+        }
+    }
+
+    /// Shapes that a batch of this form can have.
+    pub fn of(form: Form, n: usize) -> Shapes {
+        match form.is_packed() {
+            true => Shapes::Alike(n),
+            false => Shapes::Mixed,
+        }
+    }
+
+    /// The shape of message number `i`.
+    pub fn get(self, mode: Mode, i: usize) -> Shape {
+        match self {
+            Shapes::Alike(n) => Shape::packed(mode, n),
+            Shapes::Mixed => Shape::nth(mode, i),
+        }
+    }
+}
+
+/// Lengths of associated data around the boundaries of blocks, and of what CCM puts
+/// before it.
+const DATA: [usize; 16] = [
+    20, 0, 1, 12, 13, 14, 15, 16, 17, 30, 31, 32, 33, 64, 100, 300,
+];
+
+/// Associated data number `variant` of so many components.
+pub fn data(components: usize, variant: usize) -> Vec<Vec<u8>> {
+    (0..components)
+        .map(|i| {
+            let len = match components {
+                0..10 => DATA[(variant + i * 5) % DATA.len()],
+                // Many, but short.
+                _ => (variant + i) % 19,
+            };
+            paint(len, 50 + variant + i)
+        })
         .collect()
 }
 
@@ -138,8 +266,8 @@ pub fn raw_key(i: usize) -> Vec<u8> {
 pub fn table(mode: Mode) -> &'static [Key] {
     static TABLES: OnceLock<Vec<Vec<Key>>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| {
-        let raw: Vec<_> = (0..KEYS).map(raw_key).collect();
         let expand = |mode: &Mode| {
+            let raw: Vec<_> = (0..KEYS).map(|i| raw_key(*mode, i)).collect();
             let mut table = Vec::new();
             Key::expand_many(*mode, &raw, &mut table).expect("keys of good lengths");
             table
@@ -156,10 +284,11 @@ fn place(mode: Mode) -> usize {
         .expect("a registered mode")
 }
 
-/// The length that the mode takes and that is nearest below `len`.
+/// The length that the mode takes and that is nearest to `len`, if possible below.
 pub fn fit(mode: Mode, len: usize) -> usize {
     match mode.info().lengths {
         Lengths::WholeBlocks => len / 16 * 16,
+        Lengths::FromOneBlock => len.max(16),
         _ => len,
     }
 }
@@ -177,66 +306,94 @@ pub struct Sample {
     /// Place of its key in the table.
     pub key: u32,
     pub nonce: Vec<u8>,
+    /// Components of associated data.
+    pub data: Vec<Vec<u8>>,
     pub plain: Vec<u8>,
-    /// Ciphertext, or tag in full length.
+    /// Ciphertext; empty for a MAC.
     pub sealed: Vec<u8>,
+    pub tag: Vec<u8>,
+    /// What becomes of it when it is decrypted, verified or opened. Of one that
+    /// fails `plain` is not known and not looked at; it has any bytes for an AEAD,
+    /// as many as `sealed`.
+    pub verdict: Status,
 }
 
 impl Sample {
-    /// A message sealed by the oracle.
-    pub fn seal(mode: Mode, key: u32, raw: &[u8], nonce: Vec<u8>, plain: Vec<u8>) -> Sample {
-        let sealed = match mode.info().kind {
-            Kind::Mac => aescomb_ref::mac(mode.name(), raw, &plain),
-            _ => aescomb_ref::encrypt(mode.name(), raw, &nonce, &plain),
-        };
+    /// A message as yet without a result, with room for a tag of `tag` bytes.
+    pub fn new(key: u32, nonce: Vec<u8>, data: Vec<Vec<u8>>, plain: Vec<u8>, tag: usize) -> Sample {
         Sample {
             key,
-            sealed: sealed.unwrap_or_else(|| panic!("the oracle lacks {mode}")),
             nonce,
+            data,
             plain,
+            sealed: Vec::new(),
+            tag: vec![0; tag],
+            verdict: Status::Done,
         }
     }
 
-    /// What goes into an operation.
-    pub fn input(&self, op: Op) -> &[u8] {
-        match op {
-            Op::Decrypt => &self.sealed,
-            _ => &self.plain,
-        }
+    /// The same with the result that the oracle makes of it.
+    pub fn seal(self, mode: Mode, raw: &[u8]) -> Sample {
+        self.try_seal(mode, raw)
+            .unwrap_or_else(|| panic!("the oracle does not take it for {mode}"))
     }
 
-    /// What an operation puts out, tags aside.
-    pub fn output(&self, op: Op) -> &[u8] {
-        match op {
-            Op::Encrypt => &self.sealed,
-            Op::Decrypt => &self.plain,
-            _ => &[],
+    fn try_seal(mut self, mode: Mode, raw: &[u8]) -> Option<Sample> {
+        let (name, nonce, plain) = (mode.name(), &self.nonce, &self.plain);
+        match mode.info().kind {
+            Kind::Cipher => self.sealed = aescomb_ref::encrypt(name, raw, nonce, plain)?,
+            Kind::Mac => {
+                let tag = aescomb_ref::mac(name, raw, nonce, plain)?;
+                self.tag = tag[..self.tag.len()].to_vec();
+            }
+            Kind::Aead => {
+                let data: Vec<_> = self.data.iter().map(|part| &part[..]).collect();
+                let tag = self.tag.len();
+                let sealed = aescomb_ref::seal(name, raw, nonce, &data, plain, tag)?;
+                (self.sealed, self.tag) = (sealed.text, sealed.tag);
+            }
+            kind => panic!("the oracle has no {kind:?}"),
+        }
+        Some(self)
+    }
+
+    pub fn shape(&self) -> Shape {
+        Shape {
+            nonce: self.nonce.len(),
+            tag: self.tag.len(),
+            components: self.data.len(),
         }
     }
 }
 
-/// What identifies a sample: place of the key, variant, length.
-type Name = (u32, usize, usize);
+/// What identifies a sample: place of the key, variant, shape, length.
+type Name = (u32, usize, Shape, usize);
 type Cache = Mutex<HashMap<Name, Arc<Sample>>>;
 
 /// A painted message of `len` bytes under key number `key`; asked for again, the
 /// oracle need not work again.
-pub fn sample(mode: Mode, key: u32, variant: usize, len: usize) -> Arc<Sample> {
+pub fn sample(mode: Mode, key: u32, variant: usize, shape: Shape, len: usize) -> Arc<Sample> {
     static CACHES: OnceLock<Vec<Cache>> = OnceLock::new();
     let caches = CACHES.get_or_init(|| Mode::ALL.iter().map(|_| Mutex::default()).collect());
     let len = fit(mode, len);
-    let mut cache = caches[place(mode)]
-        .lock()
-        .unwrap_or_else(|e| e.into_inner());
-    let make = || {
-        let plain = paint(len, variant + 1);
-        let raw = raw_key(key as usize);
-        Arc::new(Sample::seal(mode, key, &raw, nonce(mode, variant), plain))
+    let cache = || {
+        let cache = caches[place(mode)].lock();
+        cache.unwrap_or_else(PoisonError::into_inner)
     };
-    cache
-        .entry((key, variant, len))
-        .or_insert_with(make)
-        .clone()
+    let name = (key, variant, shape, len);
+    if let Some(sample) = cache().get(&name) {
+        return sample.clone();
+    }
+    // Other threads need not wait for the oracle.
+    let sample = Sample::new(
+        key,
+        nonce_of(shape.nonce, variant),
+        data(shape.components, variant),
+        paint(len, variant + 1),
+        shape.tag,
+    );
+    let sample = Arc::new(sample.seal(mode, &raw_key(mode, key as usize)));
+    cache().entry(name).or_insert(sample).clone()
 }
 
 /// The bytes that hexadecimal digits stand for.

@@ -3,9 +3,10 @@
 
 use super::{CANARY, Memory, Sample};
 use aescomb::{
-    Batch, Comb, Error, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Offset, Op,
-    Packed, Status, Text, Verdict,
+    Batch, Comb, Error, Field, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode,
+    Offset, Op, Packed, Status, Text, Verdict,
 };
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -43,6 +44,24 @@ impl Form {
         Form::Ring,
         Form::RingToSlots,
     ];
+
+    /// Those that are not packed.
+    pub const MESSAGES: [Form; 3] = [Form::InPlace, Form::Copy, Form::CopyUninit];
+
+    /// Whether nonces and tags lie in columns, each of one length, and associated
+    /// data in one buffer.
+    pub fn is_packed(self) -> bool {
+        !Form::MESSAGES.contains(&self)
+    }
+}
+
+/// The forms that a batch of these samples can have.
+pub fn works_with(samples: &[Arc<Sample>]) -> &'static [Form] {
+    let alike = samples.windows(2).all(|s| s[0].shape() == s[1].shape());
+    match alike && samples.iter().all(|s| s.data.len() <= 1) {
+        true => &Form::ALL,
+        false => &Form::MESSAGES,
+    }
 }
 
 /// A call, but for its messages.
@@ -54,9 +73,8 @@ pub struct Call<'k> {
     /// Bytes that nobody needs, in gaps, strides and at the ends of destinations;
     /// with 0, every buffer ends where it is last needed.
     pub spare: usize,
-    /// Which of the allowed tag lengths; in a packed batch all tags have this
-    /// one, else they differ from message to message.
-    pub tag: usize,
+    /// Whether sealed texts end in their tags.
+    pub appended: bool,
 }
 
 impl<'k> Call<'k> {
@@ -66,7 +84,7 @@ impl<'k> Call<'k> {
             keys: keys.into(),
             form,
             spare: 0,
-            tag: 0,
+            appended: false,
         }
     }
 
@@ -77,22 +95,51 @@ impl<'k> Call<'k> {
         }
     }
 
-    /// The length of message `i`'s tag.
-    fn tag_len(&self, i: usize) -> usize {
-        let (least, most) = self.mode().info().tag_bytes;
-        match self.form {
-            Form::InPlace | Form::Copy | Form::CopyUninit => {
-                least + (self.tag + i * 5) % (most - least + 1)
-            }
-            _ => least + self.tag % (most - least + 1),
+    /// Whether tags are at the ends of texts.
+    fn appends(&self) -> bool {
+        self.appended && matches!(self.op, Op::Seal | Op::Open)
+    }
+
+    /// Bytes of tag at the end of a sealed text.
+    fn appended(&self, sample: &Sample) -> usize {
+        match self.appends() {
+            true => sample.tag.len(),
+            false => 0,
+        }
+    }
+
+    /// What goes in.
+    fn input<'s>(&self, sample: &'s Sample) -> Cow<'s, [u8]> {
+        match self.op {
+            Op::Open if self.appended => [&sample.sealed[..], &sample.tag].concat().into(),
+            Op::Decrypt | Op::Open => (&sample.sealed[..]).into(),
+            _ => (&sample.plain[..]).into(),
+        }
+    }
+
+    /// What comes out, tags aside.
+    fn output<'s>(&self, sample: &'s Sample) -> &'s [u8] {
+        match self.op {
+            Op::Encrypt | Op::Seal => &sample.sealed,
+            Op::Decrypt | Op::Open if sample.verdict == Status::Done => &sample.plain,
+            _ => &[],
+        }
+    }
+
+    /// What becomes of a message.
+    fn verdict(&self, sample: &Sample) -> Status {
+        match self.op {
+            Op::Decrypt | Op::Verify | Op::Open => sample.verdict,
+            _ => Status::Done,
         }
     }
 
     /// The room that a message's result takes while it is made.
     fn needed(&self, sample: &Sample) -> usize {
         match self.op {
-            Op::Encrypt => sample.sealed.len(),
-            Op::Decrypt => sample.sealed.len(),
+            Op::Encrypt | Op::Decrypt | Op::Open => sample.sealed.len(),
+            // Not what the oracle made: there may be none if the call is refused.
+            Op::Seal => sample.plain.len() + self.appended(sample),
             _ => 0,
         }
     }
@@ -118,6 +165,8 @@ pub fn call<'k, B: Batch + ?Sized>(
         Op::Decrypt => comb.decrypt(keys, batch),
         Op::Mac => comb.mac(keys, batch).map(|()| Verdict { failed: 0 }),
         Op::Verify => comb.verify(keys, batch),
+        Op::Seal => comb.seal(keys, batch).map(|()| Verdict { failed: 0 }),
+        Op::Open => comb.open(keys, batch),
     }
 }
 
@@ -147,7 +196,7 @@ pub fn check<M: Memory>(
     samples: &[Arc<Sample>],
 ) -> Vec<Outcome> {
     let mode = call.mode();
-    let about = |i: Option<usize>| {
+    let text = {
         let lens: Vec<_> = samples.iter().map(|s| s.plain.len()).collect();
         let keys: Vec<_> = samples.iter().map(|s| s.key).collect();
         let keys = match call.keys {
@@ -155,21 +204,20 @@ pub fn check<M: Memory>(
             Keys::Table(_) => format!("table {keys:?}"),
         };
         format!(
-            "{mode} {} {} P={} {:?} spare={} tag={}, {keys}, message {i:?} of lengths {lens:?}",
+            "{mode} {} {} P={} {:?} spare={} appended={}, {keys}, lengths {lens:?}",
             comb.backend(mode, call.op),
             call.op.name(),
             comb.lanes(mode, call.op),
             call.form,
             call.spare,
-            call.tag
+            call.appended
         )
     };
-    let text = about(None);
     let outcomes = run(comb, memory, call, samples).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let about = |i: usize| text.replace("message None", &format!("message {i}"));
+    let about = |i: usize| format!("{text}, message {i}, {:?}", samples[i].shape());
     for (i, (outcome, sample)) in outcomes.iter().zip(samples).enumerate() {
-        assert_eq!(outcome.status, Status::Done, "{}", about(i));
-        let want = sample.output(call.op);
+        assert_eq!(outcome.status, call.verdict(sample), "{}", about(i));
+        let want = call.output(sample);
         if outcome.output != want {
             let at = outcome.output.iter().zip(want).position(|(a, b)| a != b);
             panic!(
@@ -179,25 +227,63 @@ pub fn check<M: Memory>(
                 want.len()
             );
         }
-        if mode.info().kind == Kind::Mac {
-            assert_eq!(
-                outcome.tag,
-                sample.sealed[..call.tag_len(i)],
-                "{}",
-                about(i)
-            );
-        }
+        assert_eq!(outcome.tag, sample.tag, "{}", about(i));
     }
     outcomes
 }
 
+/// Takes a sample through the one-message calls of its key. With the tag there and
+/// back; a tag that is not the message's must be found.
+pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
+    let info = key.mode().info();
+    let about = format!("{} {} bytes {:?}", key.algorithm(), sample.plain.len(), sample.shape());
+    let take = |bytes: &[u8]| filled(memory, bytes, bytes.len());
+    let nonce = take(&sample.nonce);
+    let mut text = take(&sample.plain);
+    let mut tag = memory.take(sample.tag.len());
+    match info.kind {
+        Kind::Mac => {
+            key.mac_with_nonce(&nonce, &text, &mut tag).expect(&about);
+            assert_eq!(tag[..], sample.tag, "{about}");
+            if sample.nonce.is_empty() {
+                tag.fill(0);
+                key.mac(&text, &mut tag).expect(&about);
+                assert_eq!(tag[..], sample.tag, "{about}");
+            }
+        }
+        Kind::Aead => {
+            let data = sample.data.first().map_or(&[][..], |data| data);
+            let data = take(data);
+            key.seal_in_place(&nonce, &data, &mut text, &mut tag).expect(&about);
+            assert_eq!(text[..], sample.sealed, "{about}");
+            assert_eq!(tag[..], sample.tag, "{about}");
+            key.open_in_place(&nonce, &data, &mut text, &tag).expect(&about);
+            assert_eq!(text[..], sample.plain, "{about}");
+            let at = sample.plain.len() % tag.len();
+            tag[at] ^= 1 << (sample.plain.len() % 8);
+            text.copy_from_slice(&sample.sealed);
+            let error = key.open_in_place(&nonce, &data, &mut text, &tag).expect_err(&about);
+            assert_eq!((error.message, error.field), (None, Field::Tag), "{about}");
+            assert!(text.iter().all(|b| *b == 0), "{about}: not wiped");
+        }
+        _ => {
+            if info.lengths == Lengths::Padded {
+                text = take(&sample.sealed);
+            } else {
+                key.encrypt_in_place(&nonce, &mut text).expect(&about);
+                assert_eq!(text[..], sample.sealed, "{about}");
+            }
+            let len = key.decrypt_in_place(&nonce, &mut text).expect(&about);
+            assert_eq!(text[..len], sample.plain, "{about}");
+        }
+    }
+}
+
 /// Fills a tag's place as the operation wants it.
 fn put_tag(op: Op, sample: &Sample, tag: &mut [u8]) {
-    if op == Op::Verify {
-        let len = tag.len();
-        tag.copy_from_slice(&sample.sealed[..len]);
-    } else {
-        tag.fill(CANARY);
+    match op {
+        Op::Verify | Op::Open => tag.copy_from_slice(&sample.tag),
+        _ => tag.fill(CANARY),
     }
 }
 
@@ -218,13 +304,14 @@ fn run_messages<M: Memory>(
     let mac = matches!(op, Op::Mac | Op::Verify);
     let room = |i: usize, s: &Sample| call.needed(s) + call.spare * (i % 3);
     let in_place = call.form == Form::InPlace;
+    let inputs: Vec<_> = samples.iter().map(|s| call.input(s)).collect();
     let mut src = Vec::new();
     let mut dst = Vec::new();
     let mut uninit: Vec<Vec<MaybeUninit<u8>>> = Vec::new();
     let mut nonces = Vec::new();
+    let mut data = Vec::new();
     let mut tags = Vec::new();
-    for (i, s) in samples.iter().enumerate() {
-        let input = s.input(op);
+    for (i, (s, input)) in samples.iter().zip(&inputs).enumerate() {
         src.push(match in_place {
             true => filled(memory, input, room(i, s).max(input.len())),
             false => filled(memory, input, input.len()),
@@ -235,16 +322,27 @@ fn run_messages<M: Memory>(
             _ => {}
         }
         nonces.push(filled(memory, &s.nonce, s.nonce.len()));
-        let mut tag = memory.take(call.tag_len(i));
-        put_tag(op, s, &mut tag);
+        let take = |part: &Vec<u8>| filled(memory, part, part.len());
+        data.push(s.data.iter().map(take).collect::<Vec<_>>());
+        let mut tag = memory.take(match call.appends() {
+            true => 0,
+            false => s.tag.len(),
+        });
+        if !call.appends() {
+            put_tag(op, s, &mut tag);
+        }
         tags.push(tag);
     }
+    let components: Vec<Vec<&[u8]>> = data
+        .iter()
+        .map(|parts| parts.iter().map(|part| &part[..]).collect())
+        .collect();
     let mut dst_iter = dst.iter_mut();
     let mut uninit_iter = uninit.iter_mut();
     let mut batch = Vec::new();
     let parts = samples.iter().zip(&mut src).zip(&nonces).zip(&mut tags);
     for (i, (((s, src), nonce), tag)) in parts.enumerate() {
-        let len = s.input(op).len();
+        let len = inputs[i].len();
         let text = match call.form {
             Form::InPlace if src.len() == len && i % 2 == 0 => Text::in_place(src),
             Form::InPlace => Text::in_place_with_room(src, len),
@@ -252,10 +350,19 @@ fn run_messages<M: Memory>(
             Form::Copy => Text::copy(src, dst_iter.next().expect("a buffer per message")),
             _ => Text::copy_uninit(src, uninit_iter.next().expect("a buffer per message")),
         };
-        batch.push(Message::new(text).nonce(nonce).tag(tag).key(s.key));
+        let mut message = Message::new(text).nonce(nonce).key(s.key);
+        message = match components[i][..] {
+            [] if i % 2 == 0 => message,
+            [one] if i % 2 == 0 => message.associated_data(one),
+            _ => message.associated_data_vector(&components[i]),
+        };
+        batch.push(match call.appends() {
+            true => message.tag_appended(s.tag.len()),
+            false => message.tag(tag),
+        });
     }
     let result = self::call(comb, op, call.keys, &mut batch);
-    let done: Vec<(Status, Vec<u8>)> = batch
+    let mut done: Vec<(Status, Vec<u8>)> = batch
         .into_iter()
         .map(|m| {
             let (status, output) = (m.status(), m.output().to_vec());
@@ -270,26 +377,27 @@ fn run_messages<M: Memory>(
             "a refused call says otherwise"
         );
     }
-    for (i, s) in samples.iter().enumerate() {
-        let input = s.input(op);
-        if in_place && !mac && result.is_ok() {
-            let touched = call.needed(s).max(input.len());
-            assert!(src[i][touched..].iter().all(|b| *b == CANARY));
-        } else {
-            assert!(&src[i][..input.len()] == input, "a source changed");
-        }
+    for (i, (s, input)) in samples.iter().zip(&inputs).enumerate() {
+        let touched = match result {
+            Ok(_) => call.needed(s),
+            Err(_) => 0,
+        };
+        let written = if in_place { touched } else { 0 };
+        let rest = src[i].iter().skip(written);
+        let before = input.iter().chain(std::iter::repeat(&CANARY)).skip(written);
+        assert!(rest.eq(before.take(src[i].len() - written)), "a source changed");
         if let Some(dst) = dst.get(i) {
-            let touched = if result.is_ok() { call.needed(s) } else { 0 };
             assert!(dst[touched..].iter().all(|b| *b == CANARY));
         }
-        if done[i].0 == Status::BadPadding {
+        if matches!(done[i].0, Status::BadPadding | Status::BadTag) {
             let output = dst.get(i).or(in_place.then(|| &src[i]));
-            let wiped = |buf: &M::Buf| buf[..call.needed(s)].iter().all(|b| *b == 0);
+            let wiped = |buf: &M::Buf| buf[..touched].iter().all(|b| *b == 0);
             assert!(output.is_none_or(wiped), "not wiped");
         }
         assert!(nonces[i][..] == s.nonce[..], "a nonce changed");
-        if op == Op::Verify {
-            assert!(tags[i][..] == s.sealed[..tags[i].len()], "a tag changed");
+        assert!(components[i].iter().eq(&s.data), "associated data changed");
+        if matches!(op, Op::Verify | Op::Open) && !call.appends() {
+            assert!(tags[i][..] == s.tag, "a tag changed");
         } else if result.is_err() {
             assert!(
                 tags[i].iter().all(|b| *b == CANARY),
@@ -301,12 +409,30 @@ fn run_messages<M: Memory>(
     let failed = done.iter().filter(|(status, _)| *status != Status::Done);
     assert_eq!(verdict.failed, failed.count());
     assert_eq!(verdict.all_good(), verdict.failed == 0);
-    let outcome = |((status, output), tag): ((Status, Vec<u8>), &M::Buf)| Outcome {
-        status,
-        output,
-        tag: tag.to_vec(),
+    let outcome = |(i, (status, output)): (usize, &mut (Status, Vec<u8>))| {
+        let tag = match call.appends() {
+            true => split_tag(op, &samples[i], output),
+            false => tags[i].to_vec(),
+        };
+        Outcome {
+            status: *status,
+            output: std::mem::take(output),
+            tag,
+        }
     };
-    Ok(done.into_iter().zip(&tags).map(outcome).collect())
+    Ok(done.iter_mut().enumerate().map(outcome).collect())
+}
+
+/// Takes the tag off a result that ends in it; of a text to open that ended in it,
+/// it is as it was, since a source does not change.
+fn split_tag(op: Op, sample: &Sample, output: &mut Vec<u8>) -> Vec<u8> {
+    match op {
+        Op::Seal => {
+            let text = output.len().checked_sub(sample.tag.len());
+            output.split_off(text.expect("a result with a tag"))
+        }
+        _ => sample.tag.clone(),
+    }
 }
 
 /// Places in a packed buffer.
@@ -410,10 +536,12 @@ where
     let (op, spare, n) = (call.op, call.spare, samples.len());
     let info = call.mode().info();
     let mac = matches!(op, Op::Mac | Op::Verify);
-    let inputs: Vec<usize> = samples.iter().map(|s| s.input(op).len()).collect();
+    let inputs: Vec<_> = samples.iter().map(|s| call.input(s)).collect();
+    let lens: Vec<usize> = inputs.iter().map(|input| input.len()).collect();
     let needed: Vec<usize> = samples.iter().map(|s| call.needed(s)).collect();
-    let rooms: Vec<usize> = inputs.iter().zip(&needed).map(|(a, b)| *a.max(b)).collect();
-    let grows = op == Op::Encrypt && info.lengths == Lengths::Padded;
+    let rooms: Vec<usize> = lens.iter().zip(&needed).map(|(a, b)| *a.max(b)).collect();
+    let grows = op == Op::Encrypt && info.lengths == Lengths::Padded
+        || op == Op::Seal && call.appends();
     let last_room = rooms.last().copied().unwrap_or(0);
 
     let stride = rooms.iter().max().unwrap_or(&0) + spare;
@@ -422,7 +550,7 @@ where
         Form::Slots => Shape::Slots,
         _ => Shape::Ring(stride),
     };
-    let from = Places::new(shape, inputs, last_room, spare);
+    let from = Places::new(shape, lens, last_room, spare);
     // Places of their own for the results; otherwise the same as in the source.
     let slots = |shape| Some(Places::new(shape, needed.clone(), last_room, spare));
     let to = match call.form {
@@ -437,8 +565,7 @@ where
 
     let mut src = memory.take(from.end);
     src.fill(CANARY);
-    for (at, s) in from.starts.iter().zip(samples) {
-        let input = s.input(op);
+    for (at, input) in from.starts.iter().zip(&inputs) {
         src[*at..at + input.len()].copy_from_slice(input);
     }
     let src_before = src.to_vec();
@@ -448,18 +575,45 @@ where
     });
     dst.fill(CANARY);
 
-    let nonce_stride = info.nonce_bytes + spare;
-    let mut nonces = memory.take(column_len(n, info.nonce_bytes, nonce_stride));
+    let alike = samples.first().map(|s| s.shape());
+    let nonce_len = alike.map_or(0, |shape| shape.nonce);
+    let nonce_stride = nonce_len + spare;
+    let mut nonces = memory.take(column_len(n, nonce_len, nonce_stride));
     nonces.fill(CANARY);
-    let tag_len = call.tag_len(0);
+    let tag_len = match call.appends() {
+        true => 0,
+        false => alike.map_or(0, |shape| shape.tag),
+    };
     let tag_stride = tag_len + spare;
     let mut tags = memory.take(column_len(n, tag_len, tag_stride));
     tags.fill(CANARY);
     for (i, s) in samples.iter().enumerate() {
-        nonces[i * nonce_stride..][..info.nonce_bytes].copy_from_slice(&s.nonce);
-        put_tag(op, s, &mut tags[i * tag_stride..][..tag_len]);
+        nonces[i * nonce_stride..][..nonce_len].copy_from_slice(&s.nonce);
+        if !call.appends() {
+            put_tag(op, s, &mut tags[i * tag_stride..][..tag_len]);
+        }
     }
     let tags_before = tags.to_vec();
+
+    let with_data = alike.is_some_and(|shape| shape.components == 1);
+    let data_lens: Vec<_> = samples.iter().map(|s| s.data.iter().map(Vec::len).sum()).collect();
+    // Not the layout of the texts.
+    let data_shape = match call.form {
+        Form::Offsets | Form::OffsetsCopy => {
+            Shape::Ring(data_lens.iter().max().unwrap_or(&0) + spare)
+        }
+        Form::Slots => Shape::Offsets,
+        _ => Shape::Slots,
+    };
+    let data_room = data_lens.last().copied().unwrap_or(0);
+    let data_places = Places::new(data_shape, data_lens, data_room, spare);
+    let mut data = memory.take(data_places.end);
+    data.fill(CANARY);
+    for (at, part) in data_places.starts.iter().zip(samples.iter().map(|s| s.data.concat())) {
+        data[*at..at + part.len()].copy_from_slice(&part);
+    }
+    let data_before = data.to_vec();
+    let data_columns = Columns::<O>::new(&data_places);
 
     let keys: Vec<u32> = samples.iter().map(|s| s.key).collect();
     let mut results = vec![MessageResult::default(); n];
@@ -470,17 +624,24 @@ where
         Form::RingToSlots | Form::OffsetsCopy => Text::read_only(&src),
         _ => Text::in_place(&mut src),
     };
-    let mut batch = Packed::new(text, source.layout())
-        .nonces(&nonces, info.nonce_bytes, nonce_stride)
-        .tags(&mut tags, tag_len, tag_stride);
+    let mut batch =
+        Packed::new(text, source.layout()).nonces(&nonces, nonce_len, nonce_stride);
+    batch = match call.appends() {
+        true => batch.tags_appended(alike.map_or(0, |shape| shape.tag)),
+        false => batch.tags(&mut tags, tag_len, tag_stride),
+    };
+    if with_data {
+        batch = batch.associated_data(&data, data_columns.layout());
+    }
     if let Some(target) = &target {
         batch = batch.output(target.layout());
     }
     if matches!(call.keys, Keys::Table(_)) {
         batch = batch.keys(&keys);
     }
-    let verdicts = op == Op::Verify || op == Op::Decrypt && info.lengths == Lengths::Padded;
-    let with_results = verdicts || call.tag.is_multiple_of(2);
+    let verdicts = matches!(op, Op::Verify | Op::Open)
+        || op == Op::Decrypt && info.lengths == Lengths::Padded;
+    let with_results = verdicts || spare.is_multiple_of(2);
     if with_results {
         batch = batch.results(&mut results);
     }
@@ -499,8 +660,9 @@ where
     }
     assert!(expected == text, "a byte between the messages changed");
     assert!(!copies || src_before == src[..], "the source changed");
+    assert!(data_before == data[..], "associated data changed");
     let mut expected = tags_before;
-    if result.is_ok() && op == Op::Mac {
+    if result.is_ok() && matches!(op, Op::Mac | Op::Seal) {
         for i in 0..n {
             let place = i * tag_stride..i * tag_stride + tag_len;
             expected[place.clone()].copy_from_slice(&tags[place]);
@@ -520,21 +682,27 @@ where
         assert_eq!(verdict.failed, failed.count());
     }
     let outcome = |i: usize| {
-        if results[i].status == Status::BadPadding {
-            let output = &text[places.starts[i]..][..needed[i]];
-            assert!(output.iter().all(|b| *b == 0), "not wiped");
+        let status = match with_results {
+            true => results[i].status,
+            false => Status::Done,
+        };
+        let result = &text[places.starts[i]..][..needed[i]];
+        if matches!(status, Status::BadPadding | Status::BadTag) {
+            assert!(result.iter().all(|b| *b == 0), "not wiped");
         }
         let len = match with_results {
             true => results[i].len,
-            false => samples[i].output(op).len(),
+            false => call.output(&samples[i]).len() + call.appended(&samples[i]),
+        };
+        let mut output = result[..len].to_vec();
+        let tag = match call.appends() {
+            true => split_tag(op, &samples[i], &mut output),
+            false => tags[i * tag_stride..][..tag_len].to_vec(),
         };
         Outcome {
-            status: match with_results {
-                true => results[i].status,
-                false => Status::Done,
-            },
-            output: text[places.starts[i]..][..len].to_vec(),
-            tag: tags[i * tag_stride..][..tag_len].to_vec(),
+            status,
+            output,
+            tag,
         }
     };
     Ok((0..n).map(outcome).collect())
