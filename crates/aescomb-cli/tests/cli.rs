@@ -164,6 +164,66 @@ mod kat {
         }
     }
 
+    /// Sealed, opened, and refused with a bit changed.
+    #[test]
+    fn authenticated_modes() {
+        for (file, vectors_in_it, refused) in [
+            ("CCM/VADT128.rsp", 330, 0),
+            ("CCM/VTT256.rsp", 70, 0),
+            ("GCM/gcmDecrypt192.rsp", 1575, 758),
+            ("GCM-SIV/openssl.txt", 46, 0),
+            ("OCB/rfc7253.txt", 16, 0),
+            ("SIV/openssl.txt", 4, 0),
+        ] {
+            let ran = run(&["kat", &vectors(file), "--backend", "portable"]);
+            assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
+            // Two directions, alone and in a batch; what has to be refused can only
+            // be opened.
+            let passed = 4 * vectors_in_it - 2 * refused;
+            assert_eq!(last(&ran), format!("{passed} passed, 0 failed"), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_refusal_fails() {
+        // A good message said to be refused, and a refused one said to be good.
+        let good = "Count = 0\nKey = cf063a34d4a9a76c2c86787d3f96db71\nIV = 113b9785971864c83b01c787\nCT =\n\
+            AAD =\nTag = 72ac8493e3a5228b5d130a69d2510e42\n";
+        for (end, counts, says) in [
+            ("PT =\n", "4 passed, 0 failed", ""),
+            ("FAIL\n", "0 passed, 2 failed", "a wrong tag is accepted"),
+        ] {
+            let path = temporary("refusal/GCM.rsp", good.to_owned() + end);
+            let ran = run(&["kat", &path, "--backend", "portable"]);
+            assert_eq!(last(&ran), counts);
+            assert!(ran.stderr.contains(says), "{}", ran.stderr);
+        }
+        let wrong = good.replace("0e42", "0e43") + "PT =\n";
+        let ran = run(&[
+            "kat",
+            &temporary("refusal/GCM.rsp", wrong),
+            "--backend",
+            "portable",
+        ]);
+        assert_eq!((ran.code, last(&ran)), (1, "0 passed, 4 failed"));
+        assert!(ran.stderr.contains("the right tag is refused"));
+    }
+
+    #[test]
+    fn messages_that_are_not_whole_bytes() {
+        let ran = run(&[
+            "kat",
+            &vectors("XTS/XTSGenAES256.rsp"),
+            "--backend",
+            "portable",
+        ]);
+        assert_eq!((ran.code, last(&ran)), (0, "2400 passed, 0 failed"));
+        assert!(
+            ran.text()
+                .contains("400 vectors left out: their messages are not whole bytes\n")
+        );
+    }
+
     #[test]
     fn json() {
         let good = r#"{"mode": "aes-128-cmac", "key_bits": 128, "nonce_bytes": 0, "tag_bytes": 16, "tests": [
@@ -174,6 +234,22 @@ mod kat {
         let path = temporary("wrong.json", good.replace("bb1d", "bb1e"));
         let ran = run(&["kat", &path, "--backend", "portable"]);
         assert_eq!((ran.code, last(&ran)), (1, "0 passed, 4 failed"));
+        // Several components of associated data: RFC 5297, A.2.
+        let siv = r#"{"mode": "siv", "key_bits": 128, "nonce_bytes": 0, "tag_bytes": 16, "tests": [
+            {"id": "A.2", "key": "7f7e7d7c7b7a79787776757473727170404142434445464748494a4b4c4d4e4f",
+             "ad": ["00112233445566778899aabbccddeeffdeaddadadeaddadaffeeddccbbaa99887766554433221100",
+                    "102030405060708090a0", "09f911029d74e35bd84156c5635688c0"],
+             "msg": "7468697320697320736f6d6520706c61696e7465787420746f20656e6372797074207573696e67205349562d414553",
+             "ct": "cb900f2fddbe404326601965c889bf17dba77ceb094fa663b7a3f748ba8af829ea64ad544a272e9c485b62a3fd5c0d",
+             "tag": "7bdb6e3b432667eb06f4d14bff2fbd0f"}]}"#;
+        let path = temporary("siv.json", siv);
+        let ran = run(&["kat", &path, "--backend", "portable"]);
+        assert_eq!(
+            (ran.code, last(&ran)),
+            (0, "4 passed, 0 failed"),
+            "{}",
+            ran.stderr
+        );
     }
 
     #[test]
@@ -200,9 +276,9 @@ mod kat {
             ),
             ("empty.rsp", String::new(), "unknown format: "),
             (
-                "xts.rsp",
-                text.replace("for CBC", "for XTS"),
-                "mode not supported: xts",
+                "cfb8.rsp",
+                text.replace("for CBC", "for CFB8"),
+                "mode not supported: cfb8",
             ),
             (
                 "cloc.json",
@@ -282,9 +358,18 @@ mod crypt {
             ("ofb", NONCE),
             ("ctr", NONCE),
             ("ctr32", NONCE),
+            ("xts", NONCE),
         ] {
-            for key in [KEY.to_owned(), KEY[..16].repeat(3), KEY.repeat(2)] {
+            let two_keys = mode == "xts";
+            let keys = match two_keys {
+                true => vec![KEY.repeat(2), KEY.repeat(4)],
+                false => vec![KEY.to_owned(), KEY[..16].repeat(3), KEY.repeat(2)],
+            };
+            for key in keys {
                 for len in [0, 1, 16, 99_999] {
+                    if len < 16 && two_keys {
+                        continue;
+                    }
                     let args = format!("--mode {mode} --key {key} --nonce={nonce}");
                     let there = message(&format!("encrypt {args}"), &data[..len]);
                     assert_eq!(there.code, 0, "{}", there.stderr);
@@ -343,18 +428,61 @@ mod crypt {
                 format!("encrypt --mode cbc --key {KEY} --nonce {NONCE}"),
                 "text of 5 bytes",
             ),
-            (format!("encrypt --mode cmac --key {KEY}"), "aescomb mac"),
+            (format!("encrypt --mode cmac --key {KEY}"), "`aescomb mac`"),
+            (format!("decrypt --mode gcm --key {KEY}"), "`aescomb seal`"),
+            (format!("open --mode ctr --key {KEY}"), "`aescomb encrypt`"),
+            (
+                format!("encrypt --mode xts --key {KEY} --nonce {NONCE}"),
+                "key of 16 bytes; allowed: 32 or 64",
+            ),
+            (
+                format!("encrypt --mode xts --key {KEY}{KEY} --nonce {NONCE}"),
+                "text of 5 bytes; allowed: at least 16",
+            ),
+            (
+                format!("seal --mode aes-256-siv --key {KEY}{KEY}"),
+                "key of 256 bits; aes-256-siv takes 512",
+            ),
+            (
+                format!("seal --mode ccm --key {KEY} --nonce {NONCE}"),
+                "ccm needs a --nonce of 7-13 bytes",
+            ),
+            (
+                format!("seal --mode gcm --key {KEY}"),
+                "gcm needs a --nonce of 1 or more bytes",
+            ),
+            (
+                format!("mac --mode gmac --key {KEY}"),
+                "gmac needs a --nonce",
+            ),
+            (
+                format!("seal --mode gcm --key {KEY} --nonce 00 --tag-bytes 5"),
+                "gcm has tags of 4,8,12-16 bytes; given: 5",
+            ),
+            (
+                format!("seal --mode gcm --key {KEY} --nonce 00 --data 0"),
+                "--data is not hexadecimal",
+            ),
+            (
+                format!("seal --mode gcm --key {KEY} --nonce 00 --data 00 --data 01"),
+                "associated data of 2 components; allowed: at most 1",
+            ),
+            (
+                format!("seal --mode gcm --key {KEY} --nonce 00 --data 00 --data-file x"),
+                "cannot be used",
+            ),
+            (
+                format!("open --mode gcm --key {KEY} --nonce 00 --data-file /no/such/file"),
+                "/no/such/file",
+            ),
             (
                 format!("encrypt --mode nil --key {KEY}"),
                 "unknown mode; known: ecb,",
             ),
-            (
-                format!("mac --mode ctr --key {KEY}"),
-                "does not authenticate",
-            ),
+            (format!("mac --mode ctr --key {KEY}"), "`aescomb encrypt`"),
             (
                 format!("mac --mode cmac --key {KEY} --tag-bytes 17"),
-                "tags of 4 to 16 bytes",
+                "tags of 4-16 bytes",
             ),
             (
                 "mac --mode cmac --key-env AESCOMB_UNSET".into(),
@@ -373,6 +501,123 @@ mod crypt {
         let ran = message(&format!("mac --mode cmac --key {}x", &KEY[1..]), b"");
         assert_eq!(ran.code, 2);
         assert!(!ran.stderr.contains(&KEY[1..]), "{}", ran.stderr);
+    }
+
+    /// Test case 4 of the specification of GCM, and what RFC 5297 has in A.1.
+    #[test]
+    fn sealed_known_answers() {
+        let text = "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72\
+            1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39";
+        let sealed = "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e\
+            21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091\
+            5bc94fbc3221a5db94fae95ae7121a47";
+        let text = hex::decode(text).unwrap();
+        let args = "--mode aes-128-gcm --key feffe9928665731c6d6a8f9467308308 --nonce cafebabefacedbaddecaf888";
+        let data = "feedfacedeadbeeffeedfacedeadbeefabaddad2";
+        let ran = message(&format!("seal {args} --data {data}"), &text);
+        assert_eq!(hex::encode(&ran.stdout), sealed, "{}", ran.stderr);
+        let path = temporary("data", hex::decode(data).unwrap());
+        let ran = message(&format!("open {args} --data-file {path}"), &ran.stdout);
+        assert_eq!((ran.code, ran.stdout), (0, text));
+
+        let ran = message(
+            "seal --mode aes-128-siv --data 101112131415161718191a1b1c1d1e1f2021222324252627 \
+            --key fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
+            &hex::decode("112233445566778899aabbccddee").unwrap(),
+        );
+        // The tag is at the end here.
+        assert_eq!(
+            hex::encode(&ran.stdout),
+            "40c02b9690c4dc04daef7f6afe5c85632d07c6e8f37f950acd320a2ecc93"
+        );
+    }
+
+    #[test]
+    fn sealed_and_opened() {
+        let data: Vec<u8> = (0..10_000_u32).map(|i| (i * 31 / 8) as u8).collect();
+        for (mode, nonce, key, tag) in [
+            ("ccm", 13, KEY.to_owned(), 4),
+            ("gcm", 1, KEY.repeat(2), 12),
+            ("gcm", 12, KEY[..16].repeat(3), 16),
+            ("ocb", 12, KEY.to_owned(), 8),
+            ("aes-256-siv", 0, KEY.repeat(4), 16),
+            ("aes-192-siv", 12, KEY.repeat(3), 16),
+            ("gcm-siv", 12, KEY.repeat(2), 16),
+        ] {
+            let nonce = &NONCE[..2 * nonce];
+            let args = format!("--mode {mode} --key {key} --nonce={nonce} --tag-bytes {tag}");
+            for len in [0, 1, 16, 9_999] {
+                let sealed = message(&format!("seal {args} --data 0102"), &data[..len]);
+                assert_eq!(sealed.stdout.len(), len + tag, "{}", sealed.stderr);
+                let opened = message(&format!("open {args} --data 0102"), &sealed.stdout);
+                assert!(
+                    opened.code == 0 && opened.stdout == data[..len],
+                    "{args} {len}"
+                );
+                // Text, tag, associated data, length.
+                let mut first = sealed.stdout.clone();
+                first[0] ^= 1;
+                let mut last = sealed.stdout.clone();
+                *last.last_mut().unwrap() ^= 0x80;
+                for (data, text) in [
+                    ("--data 0102", &first[..]),
+                    ("--data 0102", &last),
+                    ("--data 0103", &sealed.stdout),
+                    ("", &sealed.stdout),
+                    ("--data 0102", &sealed.stdout[1..]),
+                    ("--data 0102", &sealed.stdout[..3]),
+                ] {
+                    let refused = message(&format!("open {args} {data}"), text);
+                    assert_eq!(
+                        (refused.code, &refused.stdout[..]),
+                        (1, &[][..]),
+                        "{args} {data}"
+                    );
+                    assert!(refused.stderr.contains("tag"), "{}", refused.stderr);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn components_of_associated_data() {
+        let seal = |data: &[&str]| {
+            let mut args = vec!["seal", "--mode", "siv", "--key"];
+            let key = KEY.repeat(2);
+            args.push(&key);
+            for data in data {
+                args.extend(["--data", data]);
+            }
+            let ran = feed(command(&args), b"text");
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            ran.stdout
+        };
+        let different = [
+            seal(&[]),
+            seal(&[""]),
+            seal(&["", ""]),
+            seal(&["01", "02"]),
+            seal(&["02", "01"]),
+            seal(&["0102"]),
+        ];
+        for (i, one) in different.iter().enumerate() {
+            assert!(!different[..i].contains(one), "{i}");
+        }
+    }
+
+    #[test]
+    fn a_tag_with_a_nonce() {
+        // GCM without a message authenticates its associated data.
+        let nonce = &NONCE[..24];
+        let sealed = message(
+            &format!("seal --mode gcm --key {KEY} --nonce {nonce} --data 616263"),
+            b"",
+        );
+        let tag = hex::encode(&sealed.stdout);
+        let args = format!("mac --mode gmac --key {KEY} --nonce {nonce}");
+        assert_eq!(message(&args, b"abc").text(), format!("{tag}\n"));
+        assert_eq!(message(&format!("{args} --verify {tag}"), b"abc").code, 0);
+        assert_eq!(message(&format!("{args} --verify {tag}"), b"abd").code, 1);
     }
 
     #[test]
@@ -465,6 +710,62 @@ mod bench {
     }
 
     #[test]
+    fn authenticated_modes() {
+        for (op, names) in [
+            ("seal", ["seal", "seal", "mac"]),
+            ("decrypt", ["open", "open", "verify"]),
+        ] {
+            let document = json(&format!(
+                "--mode ccm,aes-256-siv,gmac --op {op} --mix fixed:64"
+            ));
+            let rows = document["rows"].as_array().unwrap();
+            assert_eq!(rows.len(), 6);
+            for (i, (row, name)) in rows[1..].iter().step_by(2).zip(names).enumerate() {
+                assert_eq!(row["op"], name);
+                assert_eq!(row["nonce_bytes"], 12);
+                assert_eq!(row["data_bytes"], [12, 12, 0][i]);
+                assert_eq!(row["tag_bytes"], 16);
+                assert_eq!(row["bytes"], 8 * 64);
+                assert_eq!(row["in_place"], name == "seal");
+            }
+        }
+        let more = json("--mode gcm --data-bytes 1000 --mix fixed:64");
+        assert_eq!(more["rows"][1]["data_bytes"], 1000);
+        if more["rows"][1]["bound_cpb"].is_f64() {
+            // Every message: 5 calls of AES, of 10 rounds; 4 + 63 + 1 multiplications of 4
+            // products each.
+            let run = &more["run"];
+            let rate = |name: &str| {
+                let rates = run[name].as_object().unwrap();
+                rates
+                    .values()
+                    .map(|rate| rate.as_f64().unwrap())
+                    .fold(0.0, f64::max)
+            };
+            let least = 50.0 / rate("blocks_per_cycle") + 272.0 / rate("products_per_cycle");
+            let bound = more["rows"][1]["bound_cpb"].as_f64().unwrap();
+            assert!(bound > 0.999 * least / 64.0, "{bound} {least}");
+        }
+        let none = json("--mode gcm --data-bytes 0 --form packed");
+        assert_eq!(none["rows"][1]["data_bytes"], 0);
+    }
+
+    /// A message shorter than a block, which XTS does not take.
+    #[test]
+    fn short_messages() {
+        let document = json("--mode xts,ctr --mix fixed:5");
+        let rows = document["rows"].as_array().unwrap();
+        assert_eq!(
+            (&rows[1]["bytes"], &rows[3]["bytes"]),
+            (&128.into(), &40.into())
+        );
+        assert_eq!(
+            (&rows[1]["rounded_up"], &rows[3]["rounded_up"]),
+            (&true.into(), &false.into())
+        );
+    }
+
+    #[test]
     fn lines_over_lengths() {
         let document = json("--mode ctr --lines");
         assert_eq!(document["rows"].as_array().unwrap().len(), 2 * 9);
@@ -505,6 +806,11 @@ mod bench {
             ("--messages 0", "--messages"),
             ("--backend avx9", "unknown backend"),
             ("--key-bits 129", "128, 192, 256"),
+            (
+                "--mode aes-192-xts",
+                "there is no aes-192-xts; keys of xts: 2x128/2x256",
+            ),
+            ("--mode xts --key-bits 192", "there is no aes-192-xts"),
             ("--json --csv", "cannot be used"),
         ] {
             let ran = line(&format!("bench {args}"));
@@ -520,8 +826,10 @@ fn modes_are_all_there() {
     assert_eq!(ran.code, 0);
     for mode in aescomb::Mode::ALL {
         let row = |line: &&str| line.starts_with(&format!("{} ", mode.name()));
-        assert_eq!(ran.text().lines().filter(row).count(), 1, "{mode}");
+        let tables = if mode.info().nonce_bytes.1 == 0 { 2 } else { 3 };
+        assert_eq!(ran.text().lines().filter(row).count(), tables, "{mode}");
     }
+    assert!(ran.text().lines().all(|line| line.len() <= 100));
 }
 
 #[test]
@@ -556,7 +864,15 @@ fn misuse_is_2() {
     for args in ["nothing", "plan", "kat", "plan --lengths x", "--nothing"] {
         assert_eq!(line(args).code, 2, "{args}");
     }
-    for args in ["--help", "-h", "--version", "bench --help", "help kat"] {
+    for args in [
+        "--help",
+        "-h",
+        "--version",
+        "bench --help",
+        "help kat",
+        "seal --help",
+        "help open",
+    ] {
         assert_eq!(line(args).code, 0, "{args}");
     }
 }

@@ -224,9 +224,6 @@ pub(crate) trait Isa: Copy {
     /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
     unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);
-    /// Copies `len` bytes, at most 16, from `from` into a block; zeros after them.
-    unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block;
-    unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize);
 
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;

@@ -11,6 +11,7 @@
 //! message work on memory of their own.
 #![allow(unsafe_code)]
 
+use crate::bytes;
 use crate::comb::Window;
 use crate::isa::{Block, Cipher, Isa, Wide};
 use crate::key::Key;
@@ -154,20 +155,20 @@ impl Job {
 
 /// What a mode may know of a message before it begins.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts<'j, S> {
-    s: S,
+pub(crate) struct Facts<'j> {
     job: &'j Job,
     /// Whether the tag was given with the message.
     given: bool,
 }
 
-impl<'j, S: Isa> Facts<'j, S> {
-    /// The first bytes of the nonce, at most 16, and zeros.
+impl<'j> Facts<'j> {
+    /// The first bytes of the nonce, at most 16, and zeros, as a little-endian
+    /// integer.
     #[inline(always)]
-    pub(crate) fn nonce_block(&self) -> Block {
+    pub(crate) fn nonce_block(&self) -> u128 {
         let len = (self.job.nonce_len as usize).min(16);
         // SAFETY: the nonce has that many bytes.
-        unsafe { self.s.load_bytes(self.job.nonce, len) }
+        u128::from_le_bytes(unsafe { bytes::load(self.job.nonce, len) })
     }
 
     pub(crate) fn nonce(&self) -> &'j [u8] {
@@ -196,12 +197,12 @@ impl<'j, S: Isa> Facts<'j, S> {
     }
 
     /// The first bytes of the associated data, at most `n` of them and at most 16,
-    /// and zeros.
+    /// and zeros, as a little-endian integer.
     #[inline(always)]
-    pub(crate) fn data_block(&self, n: usize) -> Block {
+    pub(crate) fn data_block(&self, n: usize) -> u128 {
         let len = self.job.data_len.min(n).min(16);
         // SAFETY: the only component has that many bytes.
-        unsafe { self.s.load_bytes(self.job.data, len) }
+        u128::from_le_bytes(unsafe { bytes::load(self.job.data, len) })
     }
 
     #[inline(always)]
@@ -210,12 +211,12 @@ impl<'j, S: Isa> Facts<'j, S> {
     }
 
     /// The tag that was given, for modes whose tags have 16 bytes; zeros where the
-    /// tag is to be made.
+    /// tag is to be made. A little-endian integer.
     #[inline(always)]
-    pub(crate) fn given_tag(&self) -> Block {
+    pub(crate) fn given_tag(&self) -> u128 {
         let len = if self.given { self.tag_len() } else { 0 };
         // SAFETY: the tag has that many bytes.
-        unsafe { self.s.load_bytes(self.job.tag, len) }
+        u128::from_le_bytes(unsafe { bytes::load(self.job.tag, len) })
     }
 }
 
@@ -503,21 +504,20 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Lets the mode make the messages' headers.
     #[inline(always)]
-    pub(crate) fn header<'k, S: Isa, M: Sweep>(&mut self, s: S, key: impl Fn(u32) -> &'k Key) {
+    pub(crate) fn header<'k, M: Sweep>(&mut self, key: impl Fn(u32) -> &'k Key) {
         if M::HEADER == 0 {
             return;
         }
         for l in 0..self.used {
             let facts = Facts {
-                s,
                 job: self.job(l),
                 given: self.judges,
             };
-            let header = M::header(s, key(self.lanes.key[l]), facts);
+            let header = M::header(key(self.lanes.key[l]), facts);
             for (i, block) in header.into_iter().enumerate() {
                 // The last row may be the tag, which is wanted later.
                 if i < M::HEADER || i == TAG && M::MORE {
-                    self.lanes.header[i][l] = block;
+                    self.lanes.header[i][l] = block.to_le_bytes();
                 }
             }
         }
@@ -603,7 +603,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             count = count.max(job.components() + usize::from(nonce));
         }
         for i in 0..count {
-            let (most, any) = self.component(i, S::LANES, tail, M::data_begins, M::NONCE_IS_DATA);
+            let (most, any) = self.component(i, S::LANES, tail, M::DATA_BEGINS, M::NONCE_IS_DATA);
             let ends = s.load_row(&self.lanes.takes);
             M::open_data(c, state);
             self.data_rows::<S, M>(s, c, most, state);
@@ -626,7 +626,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         i: usize,
         lanes: usize,
         tail: Tail,
-        begins: fn(usize) -> usize,
+        begins: Option<fn(usize) -> usize>,
         nonce_is_data: bool,
     ) -> (usize, bool) {
         let mut most = 0;
@@ -644,8 +644,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     has = true;
                     (at, len) = (job.nonce, job.nonce_len as usize);
                 }
-                let begin = begins(len).min(len);
-                (at, len) = (at.wrapping_add(begin), len - begin);
+                if let Some(begins) = begins {
+                    let begin = begins(len).min(len);
+                    (at, len) = (at.wrapping_add(begin), len - begin);
+                }
             }
             let rows = tail.rows(len);
             let left = len - rows * 16;

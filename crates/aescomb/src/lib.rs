@@ -56,6 +56,7 @@ struct Readme;
 
 mod backend;
 mod batch;
+mod bytes;
 pub mod comb;
 mod error;
 mod gf128;

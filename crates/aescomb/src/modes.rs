@@ -5,7 +5,7 @@
 //! widths, instruction sets and key forms.
 
 use crate::backend::Backend;
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Block, Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Job, Last, Piece};
@@ -279,18 +279,16 @@ pub(crate) trait Sweep {
     /// What all passes together take of a key.
     const USES: Uses = FORWARD;
 
-    /// The header rows of a message; `s` and its key for what is hashed there.
+    /// The header rows of a message, as little-endian integers: blocks in memory would
+    /// be written in pieces and then wait to be read whole.
     #[inline(always)]
-    fn header<S: Isa>(_s: S, _key: &Key, _facts: Facts<'_, S>) -> [Block; HEADER] {
-        [[0; 16]; HEADER]
+    fn header(_key: &Key, _facts: Facts<'_>) -> [u128; HEADER] {
+        [0; HEADER]
     }
 
-    /// Where in the first component of associated data `absorb` begins; what lies
+    /// Where in associated data of a length `absorb` begins, if not at 0; what lies
     /// before is in the header.
-    #[inline(always)]
-    fn data_begins(_len: usize) -> usize {
-        0
-    }
+    const DATA_BEGINS: Option<fn(usize) -> usize> = None;
 
     /// Whether the nonce, if there is one, is a last component of the associated
     /// data.

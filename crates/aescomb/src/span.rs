@@ -152,7 +152,7 @@ fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::S
             for (i, block) in blocks.iter_mut().enumerate().take(whole) {
                 *block = from.add(i * 16).cast::<Block>().read();
             }
-            blocks[whole] = s.load_bytes(from.wrapping_add(whole * 16), len % 16);
+            blocks[whole] = crate::bytes::load(from.wrapping_add(whole * 16), len % 16);
             blocks[whole][len % 16..].fill((16 - len % 16) as u8);
             let x = s.load(blocks.as_ptr().cast());
             let y = M::step(c, &mut state::<S, M>(s, &place, x), x, 0);

@@ -199,7 +199,7 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     once: &impl Cipher<W = S::W>,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    group.header::<S::Narrow, M>(s.narrow(), &key);
+    group.header::<M>(&key);
     if M::DERIVES
         && let Some(derived) = derived
     {

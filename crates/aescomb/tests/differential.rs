@@ -322,17 +322,28 @@ fn associated_data_of_many_lengths() {
             let sample = Sample::new(key as u32, nonce, vec![paint(data, i)], plain, tag);
             Arc::new(sample.seal(mode, &raw_key(mode, key)))
         };
-        let mixed = [0, 1, 12, 100, 5000, 0, 17, 16, 15, 3000, 33, 1, 0, 12, 64, 5000, 200, 0];
+        let mixed = [
+            0, 1, 12, 100, 5000, 0, 17, 16, 15, 3000, 33, 1, 0, 12, 64, 5000, 200, 0,
+        ];
         let mut batches = vec![mixed.to_vec(), (0..70).collect()];
         batches.extend(long.map(|len| vec![len]));
         batches.push(vec![100, 0, 0xff00, 5000]);
         for (n, lens) in batches.into_iter().enumerate() {
-            let samples: Vec<_> = lens.iter().enumerate().map(|(i, len)| make(i, *len)).collect();
+            let samples: Vec<_> = lens
+                .iter()
+                .enumerate()
+                .map(|(i, len)| make(i, *len))
+                .collect();
             for degree in [1, backend.default_lanes(), backend.max_lanes()] {
                 if n > 1 && degree == 1 {
                     continue;
                 }
-                let call = any_call(&mut Draw::new(n as u64), op, Keys::Table(table(mode)), &samples);
+                let call = any_call(
+                    &mut Draw::new(n as u64),
+                    op,
+                    Keys::Table(table(mode)),
+                    &samples,
+                );
                 check(&mut comb(backend, degree), &heap, &call, &samples);
             }
         }
@@ -379,7 +390,9 @@ fn keys_expanded_many_at_once() {
                     assert_eq!(key.mode(), mode);
                     let keys = 1 + usize::from(mode.info().two_keys);
                     assert_eq!(key.algorithm().key_bits * keys, raw.len() * 8);
-                    let Shape { tag, components, .. } = Shape::usual(mode);
+                    let Shape {
+                        tag, components, ..
+                    } = Shape::usual(mode);
                     let text = paint(fit(mode, 41), count);
                     let sample = Sample::new(0, nonce(mode, 0), data(components, 0), text, tag);
                     let sample = sample.seal(mode, raw);

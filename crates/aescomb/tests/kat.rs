@@ -3,24 +3,66 @@
 
 mod common;
 
-use aescomb::{Backend, Comb, Key, Keys, Kind, Lengths, Mode, Op};
-use common::{Call, Draw, Form, Heap, Sample, backends, check, comb, degrees, hex, ops, raw_key};
+use aescomb::{Backend, Comb, Field, Key, Keys, Kind, Mode, Op, Status};
+use common::{
+    Call, Draw, Heap, Sample, Shape, alone, backends, check, comb, degrees, hex, ops, raw_key,
+    works_with,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Folders with their numbers of files and vectors, so that one that is skipped
-/// is noticed.
-const FOLDERS: &[(&str, usize, usize)] = &[
-    ("nist/ECB", 15, 2138),
-    ("nist/CBC", 15, 2138),
-    ("nist/CFB128", 15, 2138),
-    ("nist/OFB", 15, 2138),
-    ("nist/CTR", 3, 9),
-    ("nist/CMAC", 3, 12),
-    ("derived/ecb-pkcs7", 3, 36),
-    ("derived/cbc-pkcs7", 3, 36),
-    ("derived/ctr32", 6, 72),
+/// A folder's numbers of things, so that one that is skipped is noticed.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    files: usize,
+    vectors: usize,
+    /// Of these, messages that must be refused.
+    forged: usize,
+    /// Records beside these, whose texts are no whole bytes.
+    not_bytes: usize,
+}
+
+const fn counts(files: usize, vectors: usize) -> Counts {
+    Counts {
+        files,
+        vectors,
+        forged: 0,
+        not_bytes: 0,
+    }
+}
+
+const FOLDERS: &[(&str, Counts)] = &[
+    ("nist/ECB", counts(15, 2138)),
+    ("nist/CBC", counts(15, 2138)),
+    ("nist/CFB128", counts(15, 2138)),
+    ("nist/OFB", counts(15, 2138)),
+    ("nist/CTR", counts(3, 9)),
+    (
+        "nist/XTS",
+        Counts {
+            not_bytes: 600,
+            ..counts(2, 1400)
+        },
+    ),
+    ("nist/CMAC", counts(3, 12)),
+    ("nist/CCM", counts(12, 2160)),
+    (
+        "nist/GCM",
+        Counts {
+            forged: 2360,
+            ..counts(6, 9450)
+        },
+    ),
+    ("nist/OCB", counts(5, 71)),
+    ("nist/SIV", counts(1, 4)),
+    ("nist/GCM-SIV", counts(2, 92)),
+    ("supercop/OCB", counts(3, 240)),
+    ("derived/ecb-pkcs7", counts(3, 36)),
+    ("derived/cbc-pkcs7", counts(3, 36)),
+    ("derived/ctr32", counts(6, 72)),
+    ("derived/gmac", counts(3, 945)),
+    ("derived/pmac", counts(3, 36)),
 ];
 
 struct Vector {
@@ -52,60 +94,176 @@ fn files(name: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The vectors of a response file: `NAME = digits` lines, each vector begun by
-/// its `COUNT`.
-fn read(file: &Path) -> Vec<Vector> {
+/// The vectors of a file, and how many of its records are no whole bytes.
+fn read(mode: Mode, file: &Path) -> (Vec<Vector>, usize) {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let mut vectors = Vec::new();
-    let mut fields = HashMap::new();
-    for (i, line) in text.lines().enumerate() {
-        let place = format!("{}:{}", file.display(), i + 1);
-        if let Some((name, value)) = line.split_once('=')
-            && !line.starts_with('#')
-        {
-            if name.trim() == "COUNT" && !fields.is_empty() {
-                vectors.push(vector(&mut fields, place.clone()));
-            }
-            let old = fields.insert(name.trim(), value.trim());
-            assert!(old.is_none(), "{place}: {name} again");
-        }
-    }
-    vectors.push(vector(&mut fields, format!("{}, the last", file.display())));
-    vectors
+    let records = match text.starts_with('{') {
+        true => json(&text),
+        false => responses(&text),
+    };
+    let count = records.len();
+    let vectors: Vec<_> = records
+        .into_iter()
+        .filter_map(|(line, fields)| vector(mode, fields, format!("{}:{line}", file.display())))
+        .collect();
+    let not_bytes = count - vectors.len();
+    (vectors, not_bytes)
 }
 
-/// The vector of these fields, which are those before `place`.
-fn vector(fields: &mut HashMap<&str, &str>, place: String) -> Vector {
-    let mut field = |names: &[&'static str]| {
-        let found = names.iter().find_map(|name| fields.remove(name));
-        found.map(hex)
+/// Names in lower case with what they stand for.
+type Fields<'t> = HashMap<String, &'t str>;
+
+/// The records of a response file: `NAME = value` lines, each record begun by its
+/// `COUNT`. What stands before the first `COUNT` of a section is true of all that
+/// follows, up to a line that says otherwise; so are the headings of sections, in
+/// brackets.
+fn responses(text: &str) -> Vec<(usize, Fields<'_>)> {
+    let mut records: Vec<(usize, Fields<'_>)> = Vec::new();
+    let mut section = Fields::new();
+    let mut in_heading = true;
+    for (i, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        let (name, value) = match heading.unwrap_or(line).split_once('=') {
+            _ if line.starts_with('#') => continue,
+            Some((name, value)) => (name.trim().to_lowercase(), value.trim()),
+            None if line == "FAIL" => ("fail".to_string(), ""),
+            None => {
+                assert!(line.is_empty() || heading.is_some(), "line {}: {line}", i + 1);
+                in_heading |= heading.is_some();
+                continue;
+            }
+        };
+        in_heading |= heading.is_some();
+        if name == "count" {
+            in_heading = false;
+            records.push((i + 1, section.clone()));
+        } else if in_heading {
+            section.insert(name, value);
+        } else {
+            let (_, record) = records.last_mut().expect("a record");
+            let old = record.insert(name.clone(), value);
+            assert!(old.is_none(), "line {}: {name} again", i + 1);
+        }
+    }
+    records
+}
+
+/// The records of a file of JSON that has one on each line, all of strings but for
+/// the first member.
+fn json(text: &str) -> Vec<(usize, Fields<'_>)> {
+    let mut records = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        if let Some(record) = line.strip_prefix("{\"id\":") {
+            let strings: Vec<_> = record.split('"').skip(1).step_by(2).collect();
+            let pairs = strings.chunks_exact(2);
+            let fields = pairs.map(|pair| (pair[0].to_string(), pair[1]));
+            records.push((i + 1, fields.collect()));
+        }
+    }
+    records
+}
+
+/// The vector of these fields; `None` if it is not of whole bytes.
+fn vector(mode: Mode, mut fields: Fields<'_>, place: String) -> Option<Vector> {
+    let kind = mode.info().kind;
+    let number = |text: &str| -> usize {
+        text.parse().unwrap_or_else(|e| panic!("{place}: {text}: {e}"))
     };
-    let missing = |what: &str| -> Vec<u8> { panic!("{place}: no {what}") };
-    let raw = field(&["KEY"]).unwrap_or_else(|| missing("key"));
+    if fields.get("dataunitlen").is_some_and(|bits| number(bits) % 8 > 0) {
+        return None;
+    }
+    let mut field = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
+    let missing = |what: &str| -> &str { panic!("{place}: no {what}") };
+    let raw = hex(field(&["key"]).unwrap_or_else(|| missing("key")));
+    let nonce = hex(field(&["iv", "nonce", "i"]).unwrap_or_default());
+    // An empty string is written as a byte of zeros where its length stands apart.
+    let cut = |text: &str, bytes: Option<&str>| {
+        let mut text = hex(text);
+        text.truncate(bytes.map_or(text.len(), number));
+        text
+    };
+    let first = field(&["adata", "aad", "ad"]);
+    let data_bytes = field(&["alen"]);
+    let first = first.map(|data| cut(data, data_bytes));
+    let more = [field(&["aad2"]), field(&["aad3"])];
+    let data: Vec<_> = first.into_iter().chain(more.into_iter().flatten().map(hex)).collect();
+    let forged = field(&["fail"]).is_some();
+    let plain = field(&["plaintext", "message", "msg", "payload", "pt"]);
+    let plain_bytes = field(&["plen"]);
+    let mut plain = plain.map(|plain| cut(plain, plain_bytes));
+    let mut sealed = hex(field(&["ciphertext", "output", "ct"]).unwrap_or_default());
+    let mut tag = field(&["tag"]).map(hex);
+    let tag_bytes = field(&["tlen"]).map_or(16, number);
+    match kind {
+        Kind::Mac => tag = tag.or_else(|| Some(std::mem::take(&mut sealed))),
+        Kind::Aead if tag.is_none() => {
+            let text = sealed.len().checked_sub(tag_bytes);
+            tag = Some(sealed.split_off(text.expect("a tag at the end")));
+        }
+        _ => {}
+    }
+    if forged {
+        assert!(plain.is_none(), "{place}: a plaintext of a forgery");
+        plain = Some(vec![0; sealed.len()]);
+    }
     let sample = Sample {
         key: 0,
-        nonce: field(&["IV"]).unwrap_or_default(),
-        plain: field(&["PLAINTEXT", "MESSAGE"]).unwrap_or_else(|| missing("text")),
-        sealed: field(&["CIPHERTEXT", "OUTPUT"]).unwrap_or_else(|| missing("result")),
+        nonce,
+        data,
+        plain: plain.unwrap_or_else(|| hex(missing("text"))),
+        sealed,
+        tag: tag.unwrap_or_default(),
+        verdict: match forged {
+            true => Status::BadTag,
+            false => Status::Done,
+        },
     };
-    fields.remove("COUNT");
+    // Lengths in bits or bytes must be those of what they are said of.
+    for (name, bytes, unit) in [
+        ("keylen", raw.len(), 8),
+        ("ivlen", sample.nonce.len(), 8),
+        ("ptlen", sample.plain.len(), 8),
+        ("aadlen", sample.data.concat().len(), 8),
+        ("taglen", sample.tag.len(), 8),
+        ("dataunitlen", sample.plain.len(), 8),
+        ("nlen", sample.nonce.len(), 1),
+    ] {
+        if let Some(said) = fields.remove(name) {
+            assert_eq!(number(said), bytes * unit, "{place}: {name}");
+        }
+    }
     assert!(fields.is_empty(), "{place}: unknown {fields:?}");
-    Vector {
+    Some(Vector {
         raw,
         sample: Arc::new(sample),
         place,
-    }
+    })
 }
 
 fn vectors(folder: &str) -> Vec<Vector> {
-    files(folder).iter().flat_map(|file| read(file)).collect()
+    let mode = mode(folder);
+    files(folder).iter().flat_map(|file| read(mode, file).0).collect()
 }
 
 #[test]
 fn every_file_is_read_and_every_mode_has_vectors() {
-    for (folder, file_count, vector_count) in FOLDERS {
-        assert_eq!(files(folder).len(), *file_count, "files of {folder}");
-        assert_eq!(vectors(folder).len(), *vector_count, "vectors of {folder}");
+    for (folder, counts) in FOLDERS {
+        let mode = mode(folder);
+        let (mut vectors, mut not_bytes) = (Vec::new(), 0);
+        for file in files(folder) {
+            let (of_file, not) = read(mode, &file);
+            vectors.extend(of_file);
+            not_bytes += not;
+        }
+        let forged = |v: &&Vector| v.sample.verdict != Status::Done;
+        let found = Counts {
+            files: files(folder).len(),
+            vectors: vectors.len(),
+            forged: vectors.iter().filter(forged).count(),
+            not_bytes,
+        };
+        assert_eq!(found, *counts, "{folder}");
     }
     for mode in Mode::ALL {
         let has = FOLDERS
@@ -113,7 +271,7 @@ fn every_file_is_read_and_every_mode_has_vectors() {
             .any(|(folder, ..)| self::mode(folder) == *mode);
         assert!(has, "no vectors for {mode}");
     }
-    for group in ["nist", "derived"] {
+    for group in ["nist", "supercop", "derived"] {
         for folder in files(group) {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             let known = FOLDERS
@@ -128,39 +286,37 @@ fn every_file_is_read_and_every_mode_has_vectors() {
 #[test]
 fn oracle() {
     for (folder, ..) in FOLDERS {
+        let mode = mode(folder);
         for v in vectors(folder) {
             let s = &v.sample;
-            let again = Sample::seal(mode(folder), 0, &v.raw, s.nonce.clone(), s.plain.clone());
-            assert!(again.sealed.starts_with(&s.sealed), "{}", v.place);
+            if s.verdict == Status::Done {
+                let again = (**s).clone().seal(mode, &v.raw);
+                assert!(again.sealed == s.sealed && again.tag == s.tag, "{}", v.place);
+            } else {
+                let data: Vec<_> = s.data.iter().map(|part| &part[..]).collect();
+                let opened =
+                    aescomb_ref::open(mode.name(), &v.raw, &s.nonce, &data, &s.sealed, &s.tag);
+                assert_eq!(opened, None, "{}", v.place);
+            }
         }
     }
 }
 
 #[test]
 fn one_message_calls() {
+    let heap = Heap::new(None);
     for (folder, ..) in FOLDERS {
         for v in vectors(folder) {
             let key = Key::new(mode(folder), &v.raw).expect("a good key");
-            let info = key.mode().info();
             let s = &v.sample;
-            if info.kind == Kind::Mac {
-                let mut tag = [0; 16];
-                key.mac(&s.plain, &mut tag).expect("a good message");
-                assert_eq!(tag, s.sealed[..], "{}", v.place);
-                continue;
+            if s.verdict != Status::Done {
+                let (data, mut text) = (s.data.concat(), s.sealed.clone());
+                let error = key.open_in_place(&s.nonce, &data, &mut text, &s.tag);
+                assert_eq!(error.expect_err(&v.place).field, Field::Tag, "{}", v.place);
+                assert_eq!(text, vec![0; text.len()], "{}", v.place);
+            } else if s.data.len() <= 1 {
+                alone(&heap, &key, s);
             }
-            let mut data = s.plain.clone();
-            if info.lengths == Lengths::Padded {
-                data = s.sealed.clone();
-            } else {
-                key.encrypt_in_place(&s.nonce, &mut data)
-                    .expect("a good message");
-                assert_eq!(data, s.sealed, "{}", v.place);
-            }
-            let len = key
-                .decrypt_in_place(&s.nonce, &mut data)
-                .expect("a good message");
-            assert_eq!(data[..len], s.plain, "{}", v.place);
         }
     }
 }
@@ -168,30 +324,35 @@ fn one_message_calls() {
 /// Messages that keep the other lanes busy, of both sides of a vector's length;
 /// the first place of their table is the vector's.
 struct Decoys {
+    mode: Mode,
     table: Vec<Key>,
-    samples: Vec<Arc<Sample>>,
 }
 
 impl Decoys {
     fn new(mode: Mode) -> Decoys {
-        let raw: Vec<_> = (0..8).map(raw_key).collect();
+        let raw: Vec<_> = (0..8).map(|i| raw_key(mode, i)).collect();
         let mut table = Vec::new();
         Key::expand_many(mode, &raw, &mut table).expect("good keys");
-        let lens = [16, 0, 48, 16, 160, 32, 16, 1, 80, 16, 17, 64];
-        let make = |(i, len): (usize, &usize)| common::sample(mode, 1 + i as u32 % 7, i, *len);
-        Decoys {
-            table,
-            samples: lens.iter().enumerate().map(make).collect(),
-        }
+        Decoys { mode, table }
     }
 
     /// A batch with the vector at a random place.
-    fn around(&self, draw: &mut Draw, sample: &Arc<Sample>) -> Vec<Arc<Sample>> {
-        let first = draw.below(self.samples.len());
+    fn around(&self, draw: &mut Draw, vector: &Arc<Sample>) -> Vec<Arc<Sample>> {
+        let lens = [16, 0, 48, 16, 160, 32, 16, 1, 80, 16, 17, 64];
+        let first = draw.below(lens.len());
         let count = 1 + draw.below(20);
-        let turn = self.samples.iter().cycle().skip(first);
-        let mut batch: Vec<_> = turn.take(count).cloned().collect();
-        batch.insert(draw.below(count + 1), sample.clone());
+        // Half the time such that they can be packed together.
+        let alike = draw.below(2) == 0;
+        let decoy = |i: usize| {
+            let i = i % lens.len();
+            let shape = match alike {
+                true => vector.shape(),
+                false => Shape::nth(self.mode, i),
+            };
+            common::sample(self.mode, 1 + i as u32 % 7, i, shape, lens[i])
+        };
+        let mut batch: Vec<_> = (first..first + count).map(decoy).collect();
+        batch.insert(draw.below(count + 1), vector.clone());
         batch
     }
 }
@@ -205,21 +366,28 @@ fn batches_on(backend: Backend) {
         let mut decoys = Decoys::new(mode);
         for v in vectors(folder) {
             let key = Key::new(mode, &v.raw).expect("a good key");
+            decoys.table[0] = key.clone();
+            let one = std::slice::from_ref(&v.sample);
             for op in ops(mode) {
+                // Nobody seals a forgery.
+                if op == Op::Seal && v.sample.verdict != Status::Done {
+                    continue;
+                }
                 let place = draw.below(combs.len());
                 let comb = &mut combs[place];
-                // Tags in full.
-                let whole = |call| Call { tag: 12, ..call };
-                let alone = whole(Call::new(op, &key, draw.pick(&Form::ALL)));
-                check(comb, &heap, &alone, std::slice::from_ref(&v.sample));
-                decoys.table[0] = key.clone();
-                let keys = Keys::from(&decoys.table);
-                let among = whole(Call::new(op, keys, draw.pick(&Form::ALL)));
-                check(comb, &heap, &among, &decoys.around(&mut draw, &v.sample));
+                let call = |draw: &mut Draw, keys, samples: &[Arc<Sample>]| Call {
+                    appended: draw.below(2) == 0,
+                    ..Call::new(op, keys, draw.pick(works_with(samples)))
+                };
+                let shared = Keys::Shared(&key);
+                check(comb, &heap, &call(&mut draw, shared, one), one);
+                let keys = Keys::Table(&decoys.table);
+                let among = decoys.around(&mut draw, &v.sample);
+                check(comb, &heap, &call(&mut draw, keys, &among), &among);
                 // One key for all: copies of the vector.
-                if op == Op::Encrypt || mode.info().kind == Kind::Mac {
+                if op != Op::Decrypt {
                     let copies = vec![v.sample.clone(); 1 + draw.below(9)];
-                    check(comb, &heap, &alone, &copies);
+                    check(comb, &heap, &call(&mut draw, shared, &copies), &copies);
                 }
             }
         }
@@ -230,5 +398,38 @@ fn batches_on(backend: Backend) {
 fn batches_of_one_and_among_decoys() {
     for backend in backends() {
         batches_on(backend);
+    }
+}
+
+/// Vectors with a bit of the tag flipped, each in a batch with itself as it should
+/// be.
+#[test]
+fn flipped_tags() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(14);
+    for backend in backends() {
+        let mut comb = comb(backend, backend.default_lanes());
+        for (folder, ..) in FOLDERS {
+            let mode = mode(folder);
+            let op = ops(mode)[1];
+            for v in vectors(folder) {
+                let tag_bits = v.sample.tag.len() * 8;
+                if tag_bits == 0 || v.sample.verdict != Status::Done {
+                    continue;
+                }
+                let mut flipped = (*v.sample).clone();
+                let bit = draw.below(tag_bits);
+                flipped.tag[bit / 8] ^= 1 << (bit % 8);
+                flipped.verdict = Status::BadTag;
+                let mut batch = vec![v.sample.clone(); 1 + draw.below(5)];
+                batch.insert(draw.below(batch.len() + 1), Arc::new(flipped));
+                let key = Key::new(mode, &v.raw).expect("a good key");
+                let call = Call {
+                    appended: draw.below(2) == 0,
+                    ..Call::new(op, &key, draw.pick(works_with(&batch)))
+                };
+                check(&mut comb, &heap, &call, &batch);
+            }
+        }
     }
 }

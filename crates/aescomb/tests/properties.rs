@@ -3,7 +3,10 @@
 mod common;
 
 use aescomb::{Backend, Comb, Key, Keys, Kind, Lengths, Mode, Op, Status};
-use common::{Call, Form, Heap, Sample, check, comb, fit, ops, raw_key, run, table};
+use common::{
+    Call, Form, Heap, Sample, Shape, Shapes, alone, check, comb, fit, ops, raw_key, run, table,
+    works_with,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::FileFailurePersistence;
@@ -22,9 +25,10 @@ fn config(cases: u32) -> ProptestConfig {
 struct Way {
     backend: Backend,
     degree: Index,
-    form: Form,
+    /// Of the forms that the batch can have.
+    form: Index,
     spare: usize,
-    tag: usize,
+    appended: bool,
 }
 
 impl Way {
@@ -35,13 +39,13 @@ impl Way {
         )
     }
 
-    fn call<'k>(&self, op: Op, keys: Keys<'k>) -> Call<'k> {
+    fn call<'k>(&self, op: Op, keys: Keys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
         Call {
             op,
             keys,
-            form: self.form,
+            form: *self.form.get(works_with(samples)),
             spare: self.spare,
-            tag: self.tag,
+            appended: self.appended,
         }
     }
 }
@@ -51,27 +55,35 @@ fn way() -> impl Strategy<Value = Way> {
     (
         select(backends),
         any::<Index>(),
-        select(&Form::ALL[..]),
+        any::<Index>(),
         prop_oneof![Just(0), 0..50usize],
-        0..13usize,
+        any::<bool>(),
     )
-        .prop_map(|(backend, degree, form, spare, tag)| Way {
+        .prop_map(|(backend, degree, form, spare, appended)| Way {
             backend,
             degree,
             form,
             spare,
-            tag,
+            appended,
         })
 }
 
 /// Messages with random contents and keys of a table; a third of the batches
-/// under one key.
+/// under one key, half of them with nonces and tags of one length.
 #[derive(Clone, Debug)]
 struct Messages {
     mode: Mode,
     shared: Option<u32>,
-    /// Key, nonce and text of each.
-    parts: Vec<(u32, Vec<u8>, Vec<u8>)>,
+    shapes: Shapes,
+    parts: Vec<Parts>,
+}
+
+#[derive(Clone, Debug)]
+struct Parts {
+    key: u32,
+    /// What nonce and associated data are made from.
+    seed: u64,
+    text: Vec<u8>,
 }
 
 impl Messages {
@@ -84,14 +96,23 @@ impl Messages {
 
     /// Sealed by the oracle.
     fn samples(&self) -> Vec<Arc<Sample>> {
-        let seal = |(key, nonce, plain): &(u32, Vec<u8>, Vec<u8>)| {
-            let raw = raw_key(*key as usize);
-            Sample::seal(self.mode, *key, &raw, nonce.clone(), plain.clone())
+        let seal = |(i, Parts { key, seed, text }): (usize, &Parts)| {
+            let shape = self.shapes.get(self.mode, i);
+            let mut draw = common::Draw::new(*seed);
+            let mut bytes = |n| (0..n).map(|_| draw.next() as u8).collect::<Vec<_>>();
+            let nonce = bytes(shape.nonce);
+            let data = (0..shape.components)
+                .map(|i| match (*seed as usize + i) % 8 {
+                    0 => bytes(0),
+                    1 => bytes(16),
+                    2 if i == 0 => bytes(*seed as usize % 2000),
+                    n => bytes(*seed as usize % (20 * n)),
+                })
+                .collect();
+            let sample = Sample::new(*key, nonce, data, text.clone(), shape.tag);
+            Arc::new(sample.seal(self.mode, &raw_key(self.mode, *key as usize)))
         };
-        self.parts
-            .iter()
-            .map(|parts| Arc::new(seal(parts)))
-            .collect()
+        self.parts.iter().enumerate().map(seal).collect()
     }
 }
 
@@ -99,22 +120,25 @@ fn text(mode: Mode) -> impl Strategy<Value = Vec<u8>> {
     let len = prop_oneof![6 => 0..100usize, 2 => 0..700usize, 1 => Just(4200usize)];
     (len, any::<u64>()).prop_map(move |(len, seed)| {
         let mut draw = common::Draw::new(seed);
-        (0..fit(mode, len)).map(|_| draw.next() as u8).collect()
+        let len = fit(mode, len);
+        (0..len).map(|_| draw.next() as u8).collect()
     })
 }
 
 fn messages_of(modes: Vec<Mode>, least: usize) -> impl Strategy<Value = Messages> {
     let shared = prop_oneof![2 => Just(None), 1 => (0..3u32).prop_map(Some)];
-    (select(modes), shared).prop_flat_map(move |(mode, shared)| {
+    let shapes = prop_oneof![Just(Shapes::Mixed), (0..Shape::COUNT).prop_map(Shapes::Alike)];
+    (select(modes), shared, shapes).prop_flat_map(move |(mode, shared, shapes)| {
         let key = match shared {
             Some(i) => i..i + 1,
             None => 0..common::KEYS as u32,
         };
-        let nonce = prop::collection::vec(any::<u8>(), mode.info().nonce_bytes);
-        let parts = prop::collection::vec((key, nonce, text(mode)), least..40);
-        parts.prop_map(move |parts| Messages {
+        let part = (key, any::<u64>(), text(mode));
+        let part = part.prop_map(|(key, seed, text)| Parts { key, seed, text });
+        prop::collection::vec(part, least..40).prop_map(move |parts| Messages {
             mode,
             shared,
+            shapes,
             parts,
         })
     })
@@ -131,19 +155,25 @@ fn modes_with(f: impl Fn(Mode) -> bool) -> Vec<Mode> {
 proptest! {
     #![proptest_config(config(96))]
 
-    /// A batch gives what its messages give one by one.
+    /// A batch gives what its messages give one by one, in batches of one and in the
+    /// calls of a key.
     #[test]
     fn batch_is_one_by_one(messages in messages(0), way in way(), single in way(), second: bool) {
         let heap = Heap::new(None);
         let op = ops(messages.mode)[usize::from(second)];
         let samples = messages.samples();
-        let call = way.call(op, messages.keys());
+        let call = way.call(op, messages.keys(), &samples);
         let together = check(&mut way.comb(), &heap, &call, &samples);
         let mut comb = single.comb();
         for (sample, together) in samples.iter().zip(together) {
-            let call = Call { form: single.form, ..call };
-            let alone = check(&mut comb, &heap, &call, std::slice::from_ref(sample));
-            prop_assert_eq!(&alone[0].output, &together.output);
+            let one = std::slice::from_ref(sample);
+            let call = single.call(op, messages.keys(), one);
+            let apart = check(&mut comb, &heap, &call, one);
+            prop_assert_eq!(&apart[0], &together);
+            // These give one component always.
+            if sample.data.len() == messages.mode.info().data_components.min(1) {
+                alone(&heap, &table(messages.mode)[sample.key as usize], sample);
+            }
         }
     }
 
@@ -157,12 +187,11 @@ proptest! {
         way in way(),
         second: bool,
     ) {
-        // Tags of one length.
-        let way = Way { form: Form::Slots, ..way };
         let heap = Heap::new(None);
         let samples = messages.samples();
         let shuffled: Vec<_> = order.iter().map(|i| samples[*i].clone()).collect();
-        let call = way.call(ops(messages.mode)[usize::from(second)], messages.keys());
+        let op = ops(messages.mode)[usize::from(second)];
+        let call = way.call(op, messages.keys(), &samples);
         let mut comb = way.comb();
         let before = check(&mut comb, &heap, &call, &samples);
         let after = check(&mut comb, &heap, &call, &shuffled);
@@ -171,24 +200,25 @@ proptest! {
         }
     }
 
-    /// Decryption undoes encryption, on the same backend and on another.
+    /// What was encrypted or sealed comes back, on the same backend and on another.
     #[test]
-    fn decrypt_undoes_encrypt(
-        messages in messages_of(modes_with(|m| m.info().kind == Kind::Cipher), 0),
+    fn the_second_operation_undoes_the_first(
+        messages in messages_of(modes_with(|m| m.info().kind != Kind::Mac), 0),
         one in way(),
         other in way(),
     ) {
         let heap = Heap::new(None);
         let samples = messages.samples();
-        let call = one.call(Op::Encrypt, messages.keys());
+        let [there, back] = ops(messages.mode);
+        let call = one.call(there, messages.keys(), &samples);
         let sealed = run(&mut one.comb(), &heap, &call, &samples).expect("a good batch");
-        // What was encrypted here, not by the oracle.
+        // What was made here, not by the oracle.
         let sealed: Vec<_> = samples.iter().zip(sealed).map(|(sample, outcome)| {
             let mut sample = (**sample).clone();
-            sample.sealed = outcome.output;
+            (sample.sealed, sample.tag) = (outcome.output, outcome.tag);
             Arc::new(sample)
         }).collect();
-        let call = other.call(Op::Decrypt, messages.keys());
+        let call = other.call(back, messages.keys(), &sealed);
         let opened = run(&mut other.comb(), &heap, &call, &sealed).expect("a good batch");
         for (opened, sample) in opened.iter().zip(&samples) {
             prop_assert_eq!(opened.status, Status::Done);
@@ -201,7 +231,8 @@ proptest! {
     fn backends_agree(messages in messages(1), way in way(), second: bool) {
         let heap = Heap::new(None);
         let samples = messages.samples();
-        let call = way.call(ops(messages.mode)[usize::from(second)], messages.keys());
+        let op = ops(messages.mode)[usize::from(second)];
+        let call = way.call(op, messages.keys(), &samples);
         let mut outcomes = Vec::new();
         for backend in common::backends() {
             let mut comb = Way { backend, ..way.clone() }.comb();
@@ -210,43 +241,38 @@ proptest! {
         prop_assert!(outcomes.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
-    /// A good tag of any length is accepted; after any bit of a text or tag has
-    /// flipped, that message fails and no other.
+    /// A good tag of any length is accepted; after any bit of a nonce, of associated
+    /// data, of a text or of a tag has flipped, that message fails and no other.
     #[test]
-    fn verify_finds_any_flipped_bit(
-        messages in messages_of(modes_with(|m| m.info().kind == Kind::Mac), 1),
-        flips in prop::collection::vec((any::<Index>(), any::<Index>(), any::<bool>()), 0..6),
+    fn any_flipped_bit_is_found(
+        messages in messages_of(modes_with(|m| m.info().kind != Kind::Cipher), 1),
+        flips in prop::collection::vec((any::<Index>(), any::<Index>(), any::<Index>()), 0..6),
         way in way(),
     ) {
         let heap = Heap::new(None);
         let mut samples = messages.samples();
-        let call = way.call(Op::Verify, messages.keys());
+        let [_, op] = ops(messages.mode);
+        let call = way.call(op, messages.keys(), &samples);
         let mut comb = way.comb();
         check(&mut comb, &heap, &call, &samples);
-        let packed = !matches!(way.form, Form::InPlace | Form::Copy | Form::CopyUninit);
-        let (least, most) = messages.mode.info().tag_bytes;
-        let mut bad = vec![false; samples.len()];
-        for (which, bit, in_text) in flips {
-            let i = which.index(samples.len());
-            if std::mem::replace(&mut bad[i], true) {
+        for (which, part, bit) in flips {
+            let sample = Arc::make_mut(which.get_mut(&mut samples[..]));
+            if std::mem::replace(&mut sample.verdict, Status::BadTag) == Status::BadTag {
                 continue;
             }
-            let mut sample = (*samples[i]).clone();
-            // A bit of the tag as far as it is given.
-            let tag_len = least + (way.tag + if packed { 0 } else { i * 5 }) % (most - least + 1);
-            let bytes = match in_text && !sample.plain.is_empty() {
-                true => &mut sample.plain[..],
-                false => &mut sample.sealed[..tag_len],
+            let text = match op {
+                Op::Open => &mut sample.sealed,
+                _ => &mut sample.plain,
             };
+            let mut parts = vec![&mut sample.nonce, text, &mut sample.tag];
+            parts.extend(&mut sample.data);
+            parts.retain(|part| !part.is_empty());
+            let bytes = part.get_mut(&mut parts[..]);
             let bit = bit.index(bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
-            samples[i] = Arc::new(sample);
         }
-        let outcomes = run(&mut comb, &heap, &call, &samples).expect("a good batch");
-        for (i, outcome) in outcomes.iter().enumerate() {
-            let status = if bad[i] { Status::BadTag } else { Status::Done };
-            prop_assert_eq!(outcome.status, status, "message {}", i);
-        }
+        // The check knows which are spoilt, and looks whether they are wiped.
+        check(&mut comb, &heap, &call, &samples);
     }
 
     /// A batch with a mistake in it is refused before any message is touched;
@@ -257,7 +283,7 @@ proptest! {
         way in way(),
         second: bool,
         which: Index,
-        kind in 0..3,
+        kind in 0..5,
     ) {
         let heap = Heap::new(None);
         let mode = messages.mode;
@@ -265,15 +291,23 @@ proptest! {
         let mut samples = messages.samples();
         let i = which.index(samples.len());
         let mut sample = (*samples[i]).clone();
-        let mut call = way.call(op, messages.keys());
+        let mut call = way.call(op, messages.keys(), &samples);
         match kind {
             0 if mode.info().lengths == Lengths::WholeBlocks => {
                 sample.plain.push(1);
                 sample.sealed.push(1);
             }
-            1 => {
+            1 if sample.nonce.len() == mode.info().nonce_bytes.1 => {
                 sample.nonce.push(1);
                 call.form = Form::Copy;
+            }
+            2 if !mode.info().tag_bytes.is_empty() && !call.appended => {
+                sample.tag = vec![1; 17];
+                call.form = Form::CopyUninit;
+            }
+            3 => {
+                sample.data = vec![vec![1; 3]; mode.info().data_components + 1];
+                call.form = Form::InPlace;
             }
             _ => {
                 sample.key = common::KEYS as u32;
@@ -289,11 +323,13 @@ proptest! {
     #[test]
     fn key_tables(
         mode in select(Mode::ALL),
-        raw in prop::collection::vec((select(&[16, 24, 32][..]), any::<[u8; 32]>()), 0..50),
+        raw in prop::collection::vec((any::<Index>(), any::<[[u8; 32]; 2]>()), 0..50),
         before in 0..50usize,
         way in way(),
     ) {
-        let raw: Vec<_> = raw.iter().map(|(len, raw)| &raw[..*len]).collect();
+        let raw: Vec<_> = raw.iter().map(|(len, raw)| {
+            &raw.as_flattened()[..*len.get(mode.info().key_bytes)]
+        }).collect();
         let old = vec![[1; 16]; before];
         let mut table = Vec::new();
         Key::expand_many_with(way.backend, Mode::Cbc, &old, &mut table).expect("good keys");
@@ -301,14 +337,17 @@ proptest! {
         prop_assert_eq!(table.len(), raw.len());
         let heap = Heap::new(None);
         let samples: Vec<_> = raw.iter().enumerate().map(|(i, raw)| {
-            let (nonce, text) = (common::nonce(mode, i), common::paint(fit(mode, 40), i));
-            Arc::new(Sample::seal(mode, i as u32, raw, nonce, text))
+            let shape = Shape::usual(mode);
+            let (nonce, data) = (common::nonce(mode, i), common::data(shape.components, i));
+            let text = common::paint(fit(mode, 40), i);
+            Arc::new(Sample::new(i as u32, nonce, data, text, shape.tag).seal(mode, raw))
         }).collect();
         if samples.is_empty() {
             return Ok(());
         }
         for op in ops(mode) {
-            check(&mut way.comb(), &heap, &way.call(op, Keys::from(&table)), &samples);
+            let call = way.call(op, Keys::from(&table), &samples);
+            check(&mut way.comb(), &heap, &call, &samples);
         }
     }
 }
@@ -343,30 +382,27 @@ proptest! {
     #![proptest_config(config(96))]
 
     /// A message whose padding is none fails, the others are unharmed; the oracle
-    /// says which. `run` sees that it is wiped.
+    /// says which. `check` sees that it is wiped.
     #[test]
     fn bad_padding_fails_that_message_only(spoilt in spoilt(), way in way()) {
         let mode = spoilt.messages.mode;
         let unpadded = mode.name().strip_suffix("-pkcs7").expect("the name of a padded mode");
         let mut samples = spoilt.messages.samples();
-        let mut want = Vec::new();
         for (sample, end) in samples.iter_mut().zip(&spoilt.ends) {
             let sample = Arc::make_mut(sample);
-            let raw = raw_key(sample.key as usize);
+            let raw = raw_key(mode, sample.key as usize);
             if let Some(end) = end {
                 let whole = sample.plain.len() / 16 * 16;
                 let text = [&sample.plain[..whole], end].concat();
                 sample.sealed = aescomb_ref::encrypt(unpadded, &raw, &sample.nonce, &text)
                     .expect("a good message");
             }
-            want.push(aescomb_ref::decrypt(mode.name(), &raw, &sample.nonce, &sample.sealed));
+            match aescomb_ref::decrypt(mode.name(), &raw, &sample.nonce, &sample.sealed) {
+                Some(plain) => sample.plain = plain,
+                None => sample.verdict = Status::BadPadding,
+            }
         }
-        let call = way.call(Op::Decrypt, spoilt.messages.keys());
-        let outcomes = run(&mut way.comb(), &Heap::new(None), &call, &samples).expect("a good batch");
-        for (outcome, want) in outcomes.iter().zip(want) {
-            let status = if want.is_some() { Status::Done } else { Status::BadPadding };
-            prop_assert_eq!(outcome.status, status);
-            prop_assert_eq!(&outcome.output, &want.unwrap_or_default());
-        }
+        let call = way.call(Op::Decrypt, spoilt.messages.keys(), &samples);
+        check(&mut way.comb(), &Heap::new(None), &call, &samples);
     }
 }

@@ -111,7 +111,6 @@ fn time(count: usize, rates: &BTreeMap<u32, f64>, backend: Backend) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aescomb::Mode;
 
     #[test]
     fn widest_registers_within_reach() {

@@ -103,10 +103,10 @@ impl Setup {
         let messages = workload.lengths.len();
         let padded = info.lengths == Lengths::Padded;
         // What is taken back in place is destroyed, be it padding or a text that
-        // belongs to a tag: the next call would fail. A packed batch has no room for
-        // padding.
+        // belongs to a tag: the next call would fail.
         let destroys = op == Op::Open || op == Op::Decrypt && padded;
-        let in_place = !destroys && !(padded && self.form == Form::Packed);
+        let has_room = !padded || self.form == Form::Messages;
+        let in_place = has_room && !destroys;
 
         let mut random = fastrand::Rng::with_seed(self.seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut bytes = |len: usize| {
@@ -122,21 +122,16 @@ impl Setup {
         let key_bytes = sizes::key_bytes(info, key_bits);
         let raw: Vec<Vec<u8>> = (0..count).map(|_| bytes(key_bytes)).collect();
         let nonce_bytes = info.usual_nonce();
-        let nonces = bytes(messages * nonce_bytes);
         let data_bytes = match info.data_components {
             0 => 0,
             _ => self.data_bytes,
         };
-        let data = bytes(messages * data_bytes);
-        // A message with all but text and tag.
-        let dress = |i: usize, message: Message<'_>| {
-            let message = message.nonce(&nonces[i * nonce_bytes..][..nonce_bytes]);
-            let message = message.key(i.min(count - 1) as u32);
-            match data_bytes {
-                // Not an empty component, which may cost something.
-                0 => message,
-                n => message.associated_data(&data[i * n..][..n]),
-            }
+        let columns = Columns {
+            nonces: bytes(messages * nonce_bytes),
+            nonce_bytes,
+            data: bytes(messages * data_bytes),
+            data_bytes,
+            keys: count,
         };
         // Every key is set by the expansion that the call is timed with.
         let expand = |table: &mut Vec<Key>| match self.backend {
@@ -169,21 +164,23 @@ impl Setup {
                 .zip(ciphertext.split_mut())
                 .zip(each(&mut tags, tag_bytes))
                 .enumerate()
-                .map(|(i, ((from, to), tag))| dress(i, Message::new(Text::copy(from, to)).tag(tag)))
+                .map(|(i, ((from, to), tag))| {
+                    columns.dress(i, Message::new(Text::copy(from, to)).tag(tag))
+                })
                 .collect();
             run(&mut combs[1].1, there, self.keys_of(&table), &mut batch)?;
             drop(batch);
             source = ciphertext;
         }
 
-        let columns = |ring: &Ring| -> (Vec<usize>, Vec<usize>) {
+        let places_in = |ring: &Ring| -> (Vec<usize>, Vec<usize>) {
             ring.slots()
                 .iter()
                 .map(|slot| (slot.offset, slot.len))
                 .unzip()
         };
-        let (starts, lengths) = columns(&source);
-        let (target_starts, target_lengths) = target.as_ref().map(columns).unwrap_or_default();
+        let (starts, lengths) = places_in(&source);
+        let (target_starts, target_lengths) = target.as_ref().map(places_in).unwrap_or_default();
         let places: Vec<u32> = (0..messages as u32).collect();
         let data_lengths = vec![data_bytes; messages];
         let mut results = vec![MessageResult::default(); messages];
@@ -209,7 +206,7 @@ impl Setup {
                         .collect(),
                 };
                 let parts = texts.into_iter().zip(each(&mut tags, tag_bytes));
-                let message = |(i, (text, tag))| dress(i, Message::new(text).tag(tag));
+                let message = |(i, (text, tag))| columns.dress(i, Message::new(text).tag(tag));
                 Batch::Messages(parts.enumerate().map(message).collect())
             }
             Form::Packed => {
@@ -223,7 +220,7 @@ impl Setup {
                     lengths: &lengths,
                 };
                 let mut packed = Packed::new(text, layout)
-                    .nonces(&nonces, nonce_bytes, nonce_bytes)
+                    .nonces(&columns.nonces, nonce_bytes, nonce_bytes)
                     .tags(&mut tags, tag_bytes, tag_bytes)
                     .results(&mut results);
                 if self.keys != KeyForm::Shared {
@@ -234,7 +231,7 @@ impl Setup {
                         stride: data_bytes,
                         lengths: &data_lengths,
                     };
-                    packed = packed.associated_data(&data, layout);
+                    packed = packed.associated_data(&columns.data, layout);
                 }
                 if !in_place {
                     packed = packed.output(Layout::Slots {
@@ -242,7 +239,7 @@ impl Setup {
                         lengths: &target_lengths,
                     });
                 }
-                Batch::Packed(packed)
+                Batch::Packed(Box::new(packed))
             }
         };
         if op == Op::Verify {
@@ -338,6 +335,29 @@ fn lengthen(workload: &mut Workload, lengths: Lengths) {
     }
 }
 
+/// What messages have beside text and tag, one after the other.
+struct Columns {
+    nonces: Vec<u8>,
+    nonce_bytes: usize,
+    data: Vec<u8>,
+    data_bytes: usize,
+    /// Places in the table of keys: one for each message, or one for all.
+    keys: usize,
+}
+
+impl Columns {
+    /// Gives message `i` its own.
+    fn dress<'a>(&'a self, i: usize, message: Message<'a>) -> Message<'a> {
+        let nonce = &self.nonces[i * self.nonce_bytes..][..self.nonce_bytes];
+        let message = message.nonce(nonce).key(i.min(self.keys - 1) as u32);
+        match self.data_bytes {
+            // Not an empty component, which may cost something.
+            0 => message,
+            n => message.associated_data(&self.data[i * n..][..n]),
+        }
+    }
+}
+
 /// Entries of so many bytes, and empty ones for ever where entries are empty.
 fn each(column: &mut [u8], bytes: usize) -> impl Iterator<Item = &mut [u8]> {
     let mut entries = column.chunks_exact_mut(bytes.max(1));
@@ -351,7 +371,7 @@ fn finite(value: f64) -> Option<f64> {
 /// A batch in either form.
 enum Batch<'a> {
     Messages(Vec<Message<'a>>),
-    Packed(Packed<'a, usize>),
+    Packed(Box<Packed<'a, usize>>),
 }
 
 impl Batch<'_> {
@@ -359,7 +379,7 @@ impl Batch<'_> {
     fn run(&mut self, comb: &mut Comb, op: Op, keys: Keys<'_>) -> Result<usize, aescomb::Error> {
         match self {
             Batch::Messages(batch) => run(comb, op, keys, batch),
-            Batch::Packed(batch) => run(comb, op, keys, batch),
+            Batch::Packed(batch) => run(comb, op, keys, &mut **batch),
         }
     }
 }

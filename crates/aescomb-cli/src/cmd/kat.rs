@@ -431,7 +431,8 @@ impl Trial {
             return;
         }
         self.expected = Expected::Refused;
-        let (text, appended) = self.text.split_at_mut(self.text.len() - self.appended);
+        let end = self.text.len() - self.appended;
+        let (text, appended) = self.text.split_at_mut(end);
         let mut parts = vec![appended, &mut self.tag, text, &mut self.nonce];
         parts.extend(self.data.iter_mut().map(Vec::as_mut_slice));
         parts.retain(|part| !part.is_empty());

@@ -37,12 +37,12 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn load_part(from: *const u8, len: usize) -> Self {
-        unsafe { Self::splat(&super::x86::load_bytes(from, len)) }
+        unsafe { Self::splat(&crate::bytes::load(from, len)) }
     }
 
     #[inline(always)]
     unsafe fn store_part(self, to: *mut u8, len: usize) {
-        unsafe { super::x86::store_bytes(&self.last(), to, len) }
+        unsafe { crate::bytes::store(&self.last(), to, len) }
     }
 
     #[inline(always)]
@@ -53,16 +53,6 @@ impl Vector for __m128i {
     #[inline(always)]
     unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
         unsafe { _mm_storeu_si128((*to).wrapping_add(offset).cast(), self) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
-        unsafe { super::x86::load_bytes(from, len) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
-        unsafe { super::x86::store_bytes(block, to, len) }
     }
 
     #[inline(always)]

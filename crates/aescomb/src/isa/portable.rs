@@ -407,27 +407,15 @@ impl<const N: usize> Isa for Portable<N> {
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` entries.
         Blocks(core::array::from_fn(|l| unsafe {
-            u128::from_ne_bytes(self.load_bytes(*at.add(l), *len.add(l)))
+            u128::from_ne_bytes(crate::bytes::load(*at.add(l), *len.add(l)))
         }))
     }
 
     unsafe fn scatter_part(self, x: Blocks<N>, to: *const *mut u8, len: *const usize) {
         for (l, block) in x.0.iter().enumerate() {
             // SAFETY: the caller's `LANES` entries.
-            unsafe { self.store_bytes(&block.to_ne_bytes(), *to.add(l), *len.add(l)) };
+            unsafe { crate::bytes::store(&block.to_ne_bytes(), *to.add(l), *len.add(l)) };
         }
-    }
-
-    unsafe fn load_bytes(self, from: *const u8, len: usize) -> Block {
-        let mut block = [0; 16];
-        // SAFETY: the caller's `len` bytes, at most 16.
-        unsafe { core::ptr::copy_nonoverlapping(from, block.as_mut_ptr(), len) };
-        block
-    }
-
-    unsafe fn store_bytes(self, block: &Block, to: *mut u8, len: usize) {
-        // SAFETY: the caller's `len` bytes, at most 16.
-        unsafe { core::ptr::copy_nonoverlapping(block.as_ptr(), to, len) }
     }
 
     fn iota(self) -> Blocks<N> {

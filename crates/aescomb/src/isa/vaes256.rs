@@ -40,9 +40,9 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn load_part(from: *const u8, len: usize) -> Self {
         unsafe {
-            let low = Self::load_bytes(from, len.min(16));
+            let low = crate::bytes::load(from, len.min(16));
             let high = match len {
-                17.. => Self::load_bytes(from.add(16), len - 16),
+                17.. => crate::bytes::load(from.add(16), len - 16),
                 _ => [0; 16],
             };
             _mm256_inserti128_si256::<1>(
@@ -57,9 +57,9 @@ impl Vector for __m256i {
         unsafe {
             let mut blocks = [[0; 16]; 2];
             self.store(blocks.as_mut_ptr().cast());
-            Self::store_bytes(&blocks[0], to, len.min(16));
+            crate::bytes::store(&blocks[0], to, len.min(16));
             if len > 16 {
-                Self::store_bytes(&blocks[1], to.add(16), len - 16);
+                crate::bytes::store(&blocks[1], to.add(16), len - 16);
             }
         }
     }
@@ -79,16 +79,6 @@ impl Vector for __m256i {
             _mm_storeu_si128(p(0), _mm256_castsi256_si128(self));
             _mm_storeu_si128(p(1), _mm256_extracti128_si256::<1>(self));
         }
-    }
-
-    #[inline(always)]
-    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
-        unsafe { super::x86::load_bytes(from, len) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
-        unsafe { super::x86::store_bytes(block, to, len) }
     }
 
     #[inline(always)]

@@ -102,19 +102,6 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
-        unsafe { _mm_maskz_loadu_epi8(mask(len), from.cast()).last() }
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
-        unsafe {
-            let x = <__m128i as Vector>::splat(block);
-            _mm_mask_storeu_epi8(to.cast(), mask(len), x)
-        }
-    }
-
-    #[inline(always)]
     unsafe fn aesenc(self, key: Self) -> Self {
         unsafe { _mm512_aesenc_epi128(self, key) }
     }

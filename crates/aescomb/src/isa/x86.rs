@@ -44,10 +44,6 @@ pub(crate) trait Vector: Copy {
         unreachable!("no masks")
     }
 
-    /// At most 16 bytes, zeros after them.
-    unsafe fn load_bytes(from: *const u8, len: usize) -> Block;
-    unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize);
-
     unsafe fn aesenc(self, key: Self) -> Self;
     unsafe fn aesenclast(self, key: Self) -> Self;
     unsafe fn aesdec(self, key: Self) -> Self;
@@ -416,93 +412,6 @@ pub(crate) fn encrypt_second_each<V: Vector, const U: usize, const L: usize>(
     rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
         keys.second(r, u * V::BLOCKS)
     ))
-}
-
-/// Copies at most 16 bytes without touching a byte beyond them: two overlapping
-/// pieces of the largest power of two that fits.
-#[inline(always)]
-pub(crate) unsafe fn load_bytes(from: *const u8, len: usize) -> Block {
-    // SAFETY: `from` is readable for `len` bytes, and every access below lies
-    // inside them.
-    unsafe {
-        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned() as u128;
-        let piece4 = |i: usize| from.add(i).cast::<u32>().read_unaligned() as u128;
-        let word = match len {
-            16.. => from.cast::<u128>().read_unaligned(),
-            8..16 => piece8(0) | piece8(len - 8) << (8 * (len - 8)),
-            4..8 => piece4(0) | piece4(len - 4) << (8 * (len - 4)),
-            0 => 0,
-            _ => {
-                let byte = |i: usize| (*from.add(i) as u128) << (8 * i);
-                byte(0) | byte(len / 2) | byte(len - 1)
-            }
-        };
-        word.to_le_bytes()
-    }
-}
-
-/// The counterpart of [`load_bytes`].
-#[inline(always)]
-pub(crate) unsafe fn store_bytes(block: &Block, to: *mut u8, len: usize) {
-    let word = u128::from_le_bytes(*block);
-    // SAFETY: `to` is writable for `len` bytes, and every access below lies
-    // inside them.
-    unsafe {
-        let piece8 = |i: usize| {
-            to.add(i)
-                .cast::<u64>()
-                .write_unaligned((word >> (8 * i)) as u64)
-        };
-        let piece4 = |i: usize| {
-            to.add(i)
-                .cast::<u32>()
-                .write_unaligned((word >> (8 * i)) as u32)
-        };
-        match len {
-            16.. => to.cast::<u128>().write_unaligned(word),
-            8..16 => {
-                piece8(0);
-                piece8(len - 8);
-            }
-            4..8 => {
-                piece4(0);
-                piece4(len - 4);
-            }
-            0 => {}
-            _ => {
-                let byte = |i: usize| *to.add(i) = block[i];
-                byte(0);
-                byte(len / 2);
-                byte(len - 1);
-            }
-        }
-    }
-}
-
-/// Gathers pieces where there are no masked loads. Out of line, as it is long and
-/// done once a message.
-///
-/// # Safety
-/// As [`Isa::gather_part`](super::Isa::gather_part) for as many lanes as `out` has.
-#[inline(never)]
-pub(crate) unsafe fn gather_bytes(at: *const *const u8, len: *const usize, out: &mut [Block]) {
-    for (l, block) in out.iter_mut().enumerate() {
-        // SAFETY: the caller's.
-        *block = unsafe { load_bytes(*at.add(l), *len.add(l)) };
-    }
-}
-
-/// The counterpart of [`gather_bytes`].
-///
-/// # Safety
-/// As [`Isa::scatter_part`](super::Isa::scatter_part) for as many lanes as `from`
-/// has.
-#[inline(never)]
-pub(crate) unsafe fn scatter_bytes(from: &[Block], to: *const *mut u8, len: *const usize) {
-    for (l, block) in from.iter().enumerate() {
-        // SAFETY: the caller's.
-        unsafe { store_bytes(block, *to.add(l), *len.add(l)) };
-    }
 }
 
 /// `[u8; 16]` with byte `i` taken from place `f(i)` of the source.
@@ -965,7 +874,7 @@ macro_rules! token {
                 unsafe {
                     if !<$vector>::MASKS {
                         let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
-                        $crate::isa::x86::gather_bytes(at, len, &mut blocks);
+                        $crate::bytes::gather(at, len, &mut blocks);
                         return self.load(blocks.as_ptr().cast());
                     }
                     let mut x = [<$vector>::splat(&[0; 16]); $u];
@@ -986,7 +895,7 @@ macro_rules! token {
                     if !<$vector>::MASKS {
                         let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
                         self.store(x, blocks.as_mut_ptr().cast());
-                        $crate::isa::x86::scatter_bytes(&blocks, to, len);
+                        $crate::bytes::scatter(&blocks, to, len);
                         return;
                     }
                     let mut u = 0;
@@ -996,18 +905,6 @@ macro_rules! token {
                         u += 1;
                     }
                 }
-            }
-
-            #[inline(always)]
-            unsafe fn load_bytes(self, from: *const u8, len: usize) -> $crate::isa::Block {
-                // SAFETY: the token, and the caller's `len` bytes.
-                unsafe { <$vector>::load_bytes(from, len) }
-            }
-
-            #[inline(always)]
-            unsafe fn store_bytes(self, block: &$crate::isa::Block, to: *mut u8, len: usize) {
-                // SAFETY: the token, and the caller's `len` bytes.
-                unsafe { <$vector>::store_bytes(block, to, len) }
             }
 
             #[inline(always)]

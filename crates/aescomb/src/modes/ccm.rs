@@ -16,7 +16,7 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -83,28 +83,24 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const HEADER: usize = 4;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
+    const DATA_BEGINS: Option<fn(usize) -> usize> = Some(|len| 16 - prefix(len).1);
     const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
         let n = m.nonce_len();
         let (q, t) = (15 - n as u128, m.tag_len() as u128);
-        let nonce = u128::from_be_bytes(m.nonce_block()) >> 8;
+        let nonce = m.nonce_block().swap_bytes() >> 8;
         let data = m.data_len() > 0;
         let flags = u128::from(data) << 6 | (t - 2) / 2 << 3 | (q - 1);
         let (prefix, bytes) = prefix(m.data_len());
-        let b1 = prefix | u128::from_be_bytes(m.data_block(16 - bytes)) >> (8 * bytes);
+        let b1 = prefix | m.data_block(16 - bytes).swap_bytes() >> (8 * bytes);
         [
-            (flags << 120 | nonce | m.len() as u128).to_be_bytes(),
-            b1.to_be_bytes(),
-            [if data { 0xff } else { 0 }; 16],
-            ((q - 1) << 120 | nonce).to_be_bytes(),
+            (flags << 120 | nonce | m.len() as u128).swap_bytes(),
+            b1.swap_bytes(),
+            u128::from(data).wrapping_neg(),
+            ((q - 1) << 120 | nonce).swap_bytes(),
         ]
-    }
-
-    #[inline(always)]
-    fn data_begins(len: usize) -> usize {
-        16 - prefix(len).1
     }
 
     #[inline(always)]

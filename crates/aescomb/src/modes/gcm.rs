@@ -22,7 +22,7 @@
 use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::gf128::{double_polyval, mul};
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -106,35 +106,32 @@ impl Registered for Gmac {
     }
 }
 
-/// J_0.
+/// J_0, as a little-endian integer.
 #[inline(always)]
-fn initial<S: Isa>(key: &Key, m: &Facts<'_, S>) -> Block {
-    let mut block = m.nonce_block();
+fn initial(key: &Key, m: &Facts<'_>) -> u128 {
     if m.nonce_len() != 12 {
         return hashed(u128::from_le_bytes(*key.subkey(0)), m.nonce());
     }
-    block[15] = 1;
-    block
+    m.nonce_block() | 1 << 120
 }
 
 /// J_0 of a nonce that does not have 12 bytes.
-#[cold]
-fn hashed(h: u128, nonce: &[u8]) -> Block {
+#[inline(never)]
+fn hashed(h: u128, nonce: &[u8]) -> u128 {
     let mut sum = 0;
-    let mut absorb = |block| sum = mul(sum ^ u128::from_be_bytes(block), h);
     for bytes in nonce.chunks(16) {
         let mut block = [0; 16];
         block[..bytes.len()].copy_from_slice(bytes);
-        absorb(block);
+        sum = mul(sum ^ u128::from_be_bytes(block), h);
     }
-    absorb((nonce.len() as u128 * 8).to_be_bytes());
-    sum.to_be_bytes()
+    sum = mul(sum ^ (nonce.len() as u128 * 8), h);
+    sum.swap_bytes()
 }
 
 /// Lengths in bits, in reverse byte order.
 #[inline(always)]
-fn lengths(data: usize, text: usize) -> Block {
-    ((data as u128 * 8) << 64 | (text as u128 * 8)).to_le_bytes()
+fn lengths(data: usize, text: usize) -> u128 {
+    (data as u128 * 8) << 64 | (text as u128 * 8)
 }
 
 /// In the header: J_0, later CIPH_K(J_0); the lengths. In the state: the hash in
@@ -153,9 +150,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, key: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
-        let zero = [0; 16];
-        [initial(key, &m), lengths(m.data_len(), m.len()), zero, zero]
+    fn header(key: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        [initial(key, &m), lengths(m.data_len(), m.len()), 0, 0]
     }
 
     #[inline(always)]
@@ -228,9 +224,8 @@ impl Sweep for Mac {
     };
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, key: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
-        let zero = [0; 16];
-        [initial(key, &m), lengths(m.len(), 0), zero, zero]
+    fn header(key: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        [initial(key, &m), lengths(m.len(), 0), 0, 0]
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, TAG, Tail};
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -67,13 +67,9 @@ impl Registered for GcmSiv {
 
 /// In the header: N, later N without the hash key's block; the lengths; the tag.
 #[inline(always)]
-fn header<S: Isa>(m: &Facts<'_, S>) -> [Block; HEADER] {
+fn header(m: &Facts<'_>) -> [u128; HEADER] {
     let lengths = (m.len() as u128 * 8) << 64 | (m.data_len() as u128 * 8);
-    let mut h = [[0; 16]; HEADER];
-    h[0] = m.nonce_block();
-    h[1] = lengths.to_le_bytes();
-    h[TAG] = m.given_tag();
-    h
+    [m.nonce_block(), lengths, 0, m.given_tag()]
 }
 
 /// RFC 8452 section 4: the hash key, and the key of `bytes` bytes.
@@ -117,7 +113,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
         header(&m)
     }
 
@@ -167,7 +163,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
         header(&m)
     }
 

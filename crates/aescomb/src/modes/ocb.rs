@@ -20,7 +20,7 @@
 use super::{Feed, HEADER, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::gf128::double_block;
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Cipher, Wide};
 use crate::key::{CONSTANTS, Key};
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -101,18 +101,18 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
         let bits = 8 * m.nonce_len() as u32;
-        let nonce = u128::from_be_bytes(m.nonce_block()) >> (128 - bits);
+        let nonce = m.nonce_block().swap_bytes() >> (128 - bits);
         let tag = (m.tag_len() as u128 * 8) % 128;
         let nonce = tag << 121 | 1 << bits | nonce;
         let bottom = nonce & 63;
-        let both = |n: u128| (n << 64 | n).to_le_bytes();
+        let both = |n: u128| n << 64 | n;
         [
-            (nonce ^ bottom).to_be_bytes(),
+            (nonce ^ bottom).swap_bytes(),
             both(bottom),
             both(64 - bottom),
-            [0; 16],
+            0,
         ]
     }
 

@@ -19,7 +19,7 @@
 use super::cmac::{masked, subkeys};
 use super::{FORWARD, Feed, HEADER, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
-use crate::isa::{Block, Cipher, Isa, Wide, encrypt_block};
+use crate::isa::{Cipher, Wide, encrypt_block};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -150,10 +150,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<S: Isa>(_: S, _: &Key, m: Facts<'_, S>) -> [Block; HEADER] {
-        let mut h = [[0; 16]; HEADER];
-        h[TAG] = m.given_tag();
-        h
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        [0, 0, 0, m.given_tag()]
     }
 
     #[inline(always)]

@@ -236,7 +236,12 @@ pub fn check<M: Memory>(
 /// back; a tag that is not the message's must be found.
 pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
     let info = key.mode().info();
-    let about = format!("{} {} bytes {:?}", key.algorithm(), sample.plain.len(), sample.shape());
+    let about = format!(
+        "{} {} bytes {:?}",
+        key.algorithm(),
+        sample.plain.len(),
+        sample.shape()
+    );
     let take = |bytes: &[u8]| filled(memory, bytes, bytes.len());
     let nonce = take(&sample.nonce);
     let mut text = take(&sample.plain);
@@ -254,15 +259,19 @@ pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
         Kind::Aead => {
             let data = sample.data.first().map_or(&[][..], |data| data);
             let data = take(data);
-            key.seal_in_place(&nonce, &data, &mut text, &mut tag).expect(&about);
+            key.seal_in_place(&nonce, &data, &mut text, &mut tag)
+                .expect(&about);
             assert_eq!(text[..], sample.sealed, "{about}");
             assert_eq!(tag[..], sample.tag, "{about}");
-            key.open_in_place(&nonce, &data, &mut text, &tag).expect(&about);
+            key.open_in_place(&nonce, &data, &mut text, &tag)
+                .expect(&about);
             assert_eq!(text[..], sample.plain, "{about}");
             let at = sample.plain.len() % tag.len();
             tag[at] ^= 1 << (sample.plain.len() % 8);
             text.copy_from_slice(&sample.sealed);
-            let error = key.open_in_place(&nonce, &data, &mut text, &tag).expect_err(&about);
+            let error = key
+                .open_in_place(&nonce, &data, &mut text, &tag)
+                .expect_err(&about);
             assert_eq!((error.message, error.field), (None, Field::Tag), "{about}");
             assert!(text.iter().all(|b| *b == 0), "{about}: not wiped");
         }
@@ -385,7 +394,10 @@ fn run_messages<M: Memory>(
         let written = if in_place { touched } else { 0 };
         let rest = src[i].iter().skip(written);
         let before = input.iter().chain(std::iter::repeat(&CANARY)).skip(written);
-        assert!(rest.eq(before.take(src[i].len() - written)), "a source changed");
+        assert!(
+            rest.eq(before.take(src[i].len() - written)),
+            "a source changed"
+        );
         if let Some(dst) = dst.get(i) {
             assert!(dst[touched..].iter().all(|b| *b == CANARY));
         }
@@ -540,8 +552,8 @@ where
     let lens: Vec<usize> = inputs.iter().map(|input| input.len()).collect();
     let needed: Vec<usize> = samples.iter().map(|s| call.needed(s)).collect();
     let rooms: Vec<usize> = lens.iter().zip(&needed).map(|(a, b)| *a.max(b)).collect();
-    let grows = op == Op::Encrypt && info.lengths == Lengths::Padded
-        || op == Op::Seal && call.appends();
+    let grows =
+        op == Op::Encrypt && info.lengths == Lengths::Padded || op == Op::Seal && call.appends();
     let last_room = rooms.last().copied().unwrap_or(0);
 
     let stride = rooms.iter().max().unwrap_or(&0) + spare;
@@ -596,7 +608,10 @@ where
     let tags_before = tags.to_vec();
 
     let with_data = alike.is_some_and(|shape| shape.components == 1);
-    let data_lens: Vec<_> = samples.iter().map(|s| s.data.iter().map(Vec::len).sum()).collect();
+    let data_lens: Vec<_> = samples
+        .iter()
+        .map(|s| s.data.iter().map(Vec::len).sum())
+        .collect();
     // Not the layout of the texts.
     let data_shape = match call.form {
         Form::Offsets | Form::OffsetsCopy => {
@@ -609,7 +624,11 @@ where
     let data_places = Places::new(data_shape, data_lens, data_room, spare);
     let mut data = memory.take(data_places.end);
     data.fill(CANARY);
-    for (at, part) in data_places.starts.iter().zip(samples.iter().map(|s| s.data.concat())) {
+    for (at, part) in data_places
+        .starts
+        .iter()
+        .zip(samples.iter().map(|s| s.data.concat()))
+    {
         data[*at..at + part.len()].copy_from_slice(&part);
     }
     let data_before = data.to_vec();
@@ -624,8 +643,7 @@ where
         Form::RingToSlots | Form::OffsetsCopy => Text::read_only(&src),
         _ => Text::in_place(&mut src),
     };
-    let mut batch =
-        Packed::new(text, source.layout()).nonces(&nonces, nonce_len, nonce_stride);
+    let mut batch = Packed::new(text, source.layout()).nonces(&nonces, nonce_len, nonce_stride);
     batch = match call.appends() {
         true => batch.tags_appended(alike.map_or(0, |shape| shape.tag)),
         false => batch.tags(&mut tags, tag_len, tag_stride),
@@ -639,8 +657,8 @@ where
     if matches!(call.keys, Keys::Table(_)) {
         batch = batch.keys(&keys);
     }
-    let verdicts = matches!(op, Op::Verify | Op::Open)
-        || op == Op::Decrypt && info.lengths == Lengths::Padded;
+    let verdicts =
+        matches!(op, Op::Verify | Op::Open) || op == Op::Decrypt && info.lengths == Lengths::Padded;
     let with_results = verdicts || spare.is_multiple_of(2);
     if with_results {
         batch = batch.results(&mut results);

@@ -1,0 +1,100 @@
+//! Up to 16 bytes at a time, and none beyond them.
+//!
+//! `unsafe` here rests on the caller's word that pointers are valid for the lengths
+//! given with them.
+#![allow(unsafe_code)]
+
+use crate::isa::Block;
+
+/// Copies at most 16 bytes into a block, with zeros after them, without touching a byte beyond them: two overlapping
+/// pieces of the largest power of two that fits.
+///
+/// # Safety
+/// `from` must be readable for `len` bytes.
+#[inline(always)]
+pub(crate) unsafe fn load(from: *const u8, len: usize) -> Block {
+    // SAFETY: `from` is readable for `len` bytes, and every access below lies
+    // inside them.
+    unsafe {
+        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned() as u128;
+        let piece4 = |i: usize| from.add(i).cast::<u32>().read_unaligned() as u128;
+        let word = match len {
+            16.. => from.cast::<u128>().read_unaligned(),
+            8..16 => piece8(0) | piece8(len - 8) << (8 * (len - 8)),
+            4..8 => piece4(0) | piece4(len - 4) << (8 * (len - 4)),
+            0 => 0,
+            _ => {
+                let byte = |i: usize| (*from.add(i) as u128) << (8 * i);
+                byte(0) | byte(len / 2) | byte(len - 1)
+            }
+        };
+        word.to_le_bytes()
+    }
+}
+
+/// The counterpart of [`load`].
+///
+/// # Safety
+/// `to` must be writable for `len` bytes.
+#[inline(always)]
+pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
+    let word = u128::from_le_bytes(*block);
+    // SAFETY: `to` is writable for `len` bytes, and every access below lies
+    // inside them.
+    unsafe {
+        let piece8 = |i: usize| {
+            to.add(i)
+                .cast::<u64>()
+                .write_unaligned((word >> (8 * i)) as u64)
+        };
+        let piece4 = |i: usize| {
+            to.add(i)
+                .cast::<u32>()
+                .write_unaligned((word >> (8 * i)) as u32)
+        };
+        match len {
+            16.. => to.cast::<u128>().write_unaligned(word),
+            8..16 => {
+                piece8(0);
+                piece8(len - 8);
+            }
+            4..8 => {
+                piece4(0);
+                piece4(len - 4);
+            }
+            0 => {}
+            _ => {
+                let byte = |i: usize| *to.add(i) = block[i];
+                byte(0);
+                byte(len / 2);
+                byte(len - 1);
+            }
+        }
+    }
+}
+
+/// Gathers pieces where there are no masked loads. Out of line, as it is long and
+/// done once a message.
+///
+/// # Safety
+/// As [`Isa::gather_part`](crate::isa::Isa::gather_part) for as many lanes as `out` has.
+#[inline(never)]
+pub(crate) unsafe fn gather(at: *const *const u8, len: *const usize, out: &mut [Block]) {
+    for (l, block) in out.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *block = unsafe { load(*at.add(l), *len.add(l)) };
+    }
+}
+
+/// The counterpart of [`gather`].
+///
+/// # Safety
+/// As [`Isa::scatter_part`](crate::isa::Isa::scatter_part) for as many lanes as `from`
+/// has.
+#[inline(never)]
+pub(crate) unsafe fn scatter(from: &[Block], to: *const *mut u8, len: *const usize) {
+    for (l, block) in from.iter().enumerate() {
+        // SAFETY: the caller's.
+        unsafe { store(block, *to.add(l), *len.add(l)) };
+    }
+}
