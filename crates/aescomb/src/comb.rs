@@ -91,6 +91,12 @@ impl Windows {
             rows,
         })
     }
+
+    /// Takes the last `rows` rows of the last window back: they are still to come.
+    #[inline(always)]
+    pub(crate) fn give_back(&mut self, rows: usize) {
+        self.done -= rows;
+    }
 }
 
 /// A group of messages that are worked on side by side.

@@ -38,7 +38,7 @@ pub(crate) fn mul(a: u128, b: u128) -> u128 {
 
 /// The carry-less product: integer products of numbers with three zero bits after
 /// each bit, whose carries die out in the zeros (as in BearSSL's `ctmul64`).
-fn clmul(a: u64, b: u64) -> u128 {
+pub(crate) fn clmul(a: u64, b: u64) -> u128 {
     const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
     let part = |v: u64, i: usize| u128::from(v & EVERY_FOURTH << i);
     let mut product = 0;

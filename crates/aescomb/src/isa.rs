@@ -88,6 +88,9 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     fn double_block(self) -> Self {
         self.swap_bytes().double().swap_bytes()
     }
+    /// Every block times x^n in the field of `double`, for n from 0 to 63, given in
+    /// both halves.
+    fn times_power(self, n: Self) -> Self;
     /// The product of POLYVAL (RFC 8452 section 3): a b x^-128 modulo x^128 +
     /// x^127 + x^126 + x^121 + 1.
     fn mul(self, b: Self) -> Self;
@@ -141,6 +144,41 @@ pub(crate) trait Cipher {
     #[inline(always)]
     fn one(&self) -> Self::W {
         self.splat(&1u128.to_le_bytes())
+    }
+
+    // What differs where lanes are not messages but neighbouring blocks of one:
+
+    /// How many blocks of its message a lane's next block is further on, as a
+    /// little-endian integer.
+    #[inline(always)]
+    fn stride(&self) -> Self::W {
+        self.one()
+    }
+
+    /// `x`, which is doubled from block to block, for the lanes' next blocks.
+    #[inline(always)]
+    fn doubled(&self, x: Self::W) -> Self::W {
+        x.double()
+    }
+
+    /// One step of a hash that is a polynomial in the first constant of the key:
+    /// POLYVAL of what was hashed and `x`.
+    #[inline(always)]
+    fn hash(&self, hash: Self::W, x: Self::W) -> Self::W {
+        (hash ^ x).mul(self.subkey(0))
+    }
+
+    /// Offsets that block i, counted from 1, makes of those of block i - 1 by adding
+    /// `l(ntz(i))`: for row number `row`, and what to keep of it for the next.
+    #[inline(always)]
+    fn offset(
+        &self,
+        offset: Self::W,
+        row: usize,
+        l: impl Fn(u32) -> Self::W,
+    ) -> (Self::W, Self::W) {
+        let offset = offset ^ l((row + 1).trailing_zeros());
+        (offset, offset)
     }
 
     #[inline(always)]
@@ -225,6 +263,11 @@ pub(crate) trait Isa: Copy {
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
     unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);
 
+    /// The sum of all blocks in the first lane, zeros in the others.
+    fn fold(self, x: Self::W) -> Self::W;
+    /// The sum of the products of POLYVAL of all lanes in the first lane, zeros in the
+    /// others.
+    fn dot(self, x: Self::W, y: Self::W) -> Self::W;
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.

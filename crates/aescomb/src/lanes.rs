@@ -13,9 +13,10 @@
 
 use crate::bytes;
 use crate::comb::Window;
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::key::Key;
-use crate::modes::{HEADER, State, Sweep, TAG, Tail, padding_len};
+use crate::modes::{HEADER, State, Sweep, TAG, Tables, Tail, padding_len};
+use crate::neighbours::neighbours;
 use core::marker::PhantomData;
 
 /// The most messages in flight, over all backends.
@@ -764,6 +765,34 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     kept[l] = state[l];
                 }
             }
+        }
+    }
+
+    /// Rows that are done.
+    #[inline(always)]
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks.
+    #[inline(always)]
+    pub(crate) fn neighbours<S: Isa, M: Sweep>(
+        &mut self,
+        l: usize,
+        c: Uniform<'_, S>,
+        tables: &Tables,
+    ) {
+        assert!(l < self.used);
+        let lanes = &mut *self.lanes;
+        let mut state = [[0; 16]; MAX_STATE];
+        for (block, row) in state.iter_mut().zip(&lanes.state) {
+            *block = row[l];
+        }
+        let rows = self.done..lanes.rows[l];
+        // SAFETY: the rows are inside the message.
+        unsafe { neighbours::<S, M, _>(c, tables, lanes.src[l], lanes.dst[l], rows, &mut state) };
+        for (block, row) in state.iter().zip(&mut lanes.kept) {
+            row[l] = *block;
         }
     }
 

@@ -66,6 +66,7 @@ mod lane_keys;
 mod lanes;
 mod mode;
 mod modes;
+mod neighbours;
 mod scheduler;
 mod span;
 mod sweep;

@@ -5,10 +5,10 @@
 //! widths, instruction sets and key forms.
 
 use crate::backend::Backend;
-use crate::isa::{Block, Cipher, Wide};
+use crate::isa::{Block, Cipher, Isa, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Job, Last, Piece};
+use crate::lanes::{Facts, Job, Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
 use crate::sweep::{Work, alone, sweep};
 
@@ -185,7 +185,25 @@ pub(crate) enum Feed {
     Input,
     /// From the block's place in the message, by `advance`.
     Counter,
+    /// As [`Sweep::BLOCKS`] says: in a group, rows of neighbouring blocks of one
+    /// message take the place of rows of blocks of many messages, where messages are
+    /// long.
+    Place,
 }
+
+/// What a block of state holds, for [`Feed::Place`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What depends on the block's place in the message alone.
+    Place,
+    /// The sum of something of all blocks so far.
+    Sum,
+    /// A hash by [`Cipher::hash`].
+    Hash,
+}
+
+/// Rows that depend on a key alone, for neighbouring blocks: two for the mode.
+pub(crate) type Tables = [[Block; 2 * MAX_LANES]; 2];
 
 /// What the rows of a message leave for its finish.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -213,6 +231,9 @@ impl Tail {
         }
     }
 }
+
+/// For [`Wide::shuffle`]: the lower half of a block in both halves.
+pub(crate) const BOTH_HALVES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
 
 /// The cipher alone.
 pub(crate) const FORWARD: Uses = Uses {
@@ -334,6 +355,19 @@ pub(crate) trait Sweep {
     fn tag<C: Cipher>(c: &C, _h: &[C::W; HEADER], _state: Self::State<C::W>) -> C::W {
         c.zero()
     }
+
+    /// For [`Feed::Place`]: what each block of state is.
+    const BLOCKS: &'static [Holds] = &[];
+
+    /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
+    /// need.
+    #[inline(always)]
+    fn tables<S: Isa>(_s: S, _key: &Key, _tables: &mut Tables) {}
+
+    /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
+    /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
+    #[inline(always)]
+    fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
 
     /// For [`Feed::Counter`]: the state `steps` blocks further on. Without
     /// `CARRY` the low eight bytes of the counter do not overflow.

@@ -8,7 +8,7 @@ use crate::isa::{Block, Cipher, Isa, PerLane, PerLaneOnce, Uniform, UniformOnce}
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_ROWS, Job, Jobs, Lanes, MAX_LANES};
-use crate::modes::{Feed, Sweep};
+use crate::modes::{Feed, Sweep, Tables};
 use crate::span::span;
 use alloc::boxed::Box;
 
@@ -18,6 +18,8 @@ pub(crate) struct Memory {
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
+    /// Rows that depend on one key.
+    tables: Box<Tables>,
 }
 
 impl Memory {
@@ -26,7 +28,17 @@ impl Memory {
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
             derived: Box::new(LaneKeys::new()),
+            tables: Box::new(NO_TABLES),
         }
+    }
+}
+
+const NO_TABLES: Tables = [[[0; 16]; 2 * MAX_LANES]; 2];
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        *self.tables = NO_TABLES;
+        zeroize::optimization_barrier(&*self.tables);
     }
 }
 
@@ -58,7 +70,7 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
     s.enter(
         #[inline(always)]
         || match M::FEED {
-            Feed::Serial => {
+            Feed::Serial | Feed::Place => {
                 let n = s.narrow();
                 let mut lanes = Lanes::<1, 0>::new();
                 let mut verdicts = verdict.map(core::slice::from_mut);
@@ -76,7 +88,25 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
                     keys: &keys,
                     key,
                 };
-                run::<_, M, 1, 0>(n, group, |_| key, c, half, narrow, &once, derived.as_mut());
+                let wide = s.keys(key);
+                let mut tables = NO_TABLES;
+                let mut beside = OneKey {
+                    c: Uniform::new(s, &wide, key),
+                    key,
+                    tables: &mut tables,
+                    made: false,
+                };
+                run::<_, M, 1, 0>(
+                    n,
+                    group,
+                    |_| key,
+                    c,
+                    half,
+                    narrow,
+                    &once,
+                    &mut beside,
+                    derived.as_mut(),
+                );
             }
             _ => span::<S, M>(s, &s.keys(key), key, job),
         },
@@ -113,7 +143,9 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         lanes,
         keys: lane_keys,
         derived,
+        tables,
     } = &mut **memory;
+    let mut tables_made = false;
     let jobs = *jobs;
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
@@ -123,7 +155,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         let job = jobs.get(i);
         let key = keys.get(job.key);
         // A group must be worth its overhead.
-        if M::FEED != Feed::Serial
+        if !matches!(M::FEED, Feed::Serial | Feed::Place)
             && (S::LANES == 1 || job.len > short || queue.len() * 2 < S::LANES)
         {
             queue.pop(i);
@@ -160,7 +192,24 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 keys: shared,
                 key,
             };
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, c, half, narrow, &once, Some(derived));
+            let mut beside = OneKey {
+                c,
+                key,
+                tables: &mut **tables,
+                made: tables_made,
+            };
+            run::<S, M, MAX_LANES, IDLE_ROWS>(
+                s,
+                group,
+                all,
+                c,
+                half,
+                narrow,
+                &once,
+                &mut beside,
+                Some(derived),
+            );
+            tables_made = beside.made;
         } else {
             for (l, key) in group.keys().iter().enumerate() {
                 s.lane_key(lane_keys, l, keys.get(*key), M::USES);
@@ -180,6 +229,11 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 half,
                 narrow,
                 &PerLaneOnce(c),
+                &mut ManyKeys {
+                    s,
+                    key: all,
+                    tables: &mut **tables,
+                },
                 Some(derived),
             );
         }
@@ -197,6 +251,7 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
     once: &impl Cipher<W = S::W>,
+    beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
 ) {
     group.header::<M>(&key);
@@ -214,9 +269,9 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             keys,
         };
         let c = PerLane { s, keys };
-        passes::<S, M, L, IDLE>(s, group, c, half, narrow, &PerLaneOnce(c));
+        passes::<S, M, L, IDLE>(s, group, c, half, narrow, &PerLaneOnce(c), &mut Nothing);
     } else {
-        passes::<S, M, L, IDLE>(s, group, c, half, narrow, once);
+        passes::<S, M, L, IDLE>(s, group, c, half, narrow, once, beside);
     }
 }
 
@@ -228,11 +283,12 @@ fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
     once: &impl Cipher<W = S::W>,
+    beside: &mut impl Beside,
 ) {
-    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow, once);
+    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow, once, beside);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow, once);
+        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow, once, beside);
     }
 }
 
@@ -246,10 +302,23 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
     narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
     once: &impl Cipher<W = S::W>,
+    beside: &mut impl Beside,
 ) {
     group.begin::<S, M>(s, once);
     let mut windows = Windows::new(group.rows().len());
-    while let Some(window) = windows.next(group.rows()) {
+    while let Some(mut window) = windows.next(group.rows()) {
+        if M::FEED == Feed::Place && beside.pays(window.lanes, group.rows()[0] - group.done()) {
+            let past = group.done() % beside.lanes();
+            if past == 0 {
+                for l in 0..window.lanes {
+                    beside.lane::<M, L, IDLE>(group, l);
+                }
+                break;
+            }
+            let rows = window.rows.min(beside.lanes() - past);
+            windows.give_back(window.rows - rows);
+            window.rows = rows;
+        }
         if window.lanes == 1 && S::LANES > 1 {
             group.window::<S::Narrow, M>(s.narrow(), narrow, window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
@@ -259,4 +328,111 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
         }
     }
     group.finish::<S, M>(s, once);
+}
+
+/// The other way to do rows: messages one by one, blocks of each side by side.
+trait Beside {
+    /// Blocks in a row.
+    fn lanes(&self) -> usize;
+    /// Whether it is the better way for `lanes` messages of which the longest has
+    /// `rest` blocks left.
+    fn pays(&self, lanes: usize, rest: usize) -> bool;
+    /// Does the rest of lane `l`'s rows.
+    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+        &mut self,
+        group: &mut Group<'_, '_, L, IDLE>,
+        l: usize,
+    );
+}
+
+/// A row costs about the same either way, but for one message alone two thirds, as
+/// nothing is gathered; a message costs `fixed` rows more.
+#[inline(always)]
+fn pays<S: Isa>(lanes: usize, rest: usize, fixed: usize) -> bool {
+    S::LANES > 1 && lanes * (rest + fixed * S::LANES) * 2 < rest * S::LANES * 3
+}
+
+/// Under one key.
+struct OneKey<'k, 't, S: Isa> {
+    c: Uniform<'k, S>,
+    key: &'k Key,
+    tables: &'t mut Tables,
+    made: bool,
+}
+
+impl<S: Isa> Beside for OneKey<'_, '_, S> {
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        S::LANES
+    }
+
+    #[inline(always)]
+    fn pays(&self, lanes: usize, rest: usize) -> bool {
+        pays::<S>(lanes, rest, 1)
+    }
+
+    #[inline(always)]
+    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+        &mut self,
+        group: &mut Group<'_, '_, L, IDLE>,
+        l: usize,
+    ) {
+        if !self.made {
+            M::tables(self.c.s, self.key, self.tables);
+            self.made = true;
+        }
+        group.neighbours::<S, M>(l, self.c, self.tables);
+    }
+}
+
+/// With a key for each message.
+struct ManyKeys<'k, S, F> {
+    s: S,
+    key: F,
+    tables: &'k mut Tables,
+}
+
+impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<'_, S, F> {
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        S::LANES
+    }
+
+    #[inline(always)]
+    fn pays(&self, lanes: usize, rest: usize) -> bool {
+        pays::<S>(lanes, rest, 4)
+    }
+
+    #[inline(always)]
+    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+        &mut self,
+        group: &mut Group<'_, '_, L, IDLE>,
+        l: usize,
+    ) {
+        let key = (self.key)(group.keys()[l]);
+        let keys = self.s.keys(key);
+        M::tables(self.s, key, self.tables);
+        group.neighbours::<S, M>(l, Uniform::new(self.s, &keys, key), self.tables);
+    }
+}
+
+/// Not at all.
+struct Nothing;
+
+impl Beside for Nothing {
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn pays(&self, _: usize, _: usize) -> bool {
+        false
+    }
+
+    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+        &mut self,
+        _: &mut Group<'_, '_, L, IDLE>,
+        _: usize,
+    ) {
+        unreachable!("it never pays");
+    }
 }

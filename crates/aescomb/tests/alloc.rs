@@ -9,7 +9,7 @@ mod common;
 use aescomb::{
     Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Op, Packed, Text,
 };
-use common::{backends, call, nonce, ops, paint, raw_key, sample, table};
+use common::{Sample, Shapes, backends, call, nonce, ops, paint, raw_key, sample, table};
 use std::alloc::{GlobalAlloc, Layout as Size, System};
 use std::cell::Cell;
 
@@ -103,17 +103,34 @@ fn messages() {
             let lens = (0..COUNT_OF).map(|i| [0, 16, 100, 300, 5000][i % 5]);
             let samples: Vec<_> = lens
                 .enumerate()
-                .map(|(i, len)| sample(mode, (i % 4) as u32, 0, len))
+                .map(|(i, len)| {
+                    let shape = Shapes::Mixed.get(mode, i % 10);
+                    sample(mode, (i % 4) as u32, 0, shape, len)
+                })
                 .collect();
-            let (least, most) = mode.info().tag_bytes;
-            let mut src: Vec<_> = samples.iter().map(|s| s.input(op).to_vec()).collect();
-            let mut dst: Vec<_> = samples.iter().map(|s| vec![0; s.sealed.len()]).collect();
-            let mut tags = vec![vec![1; most.min(least + 7)]; COUNT_OF];
+            let input = |s: &Sample| match op {
+                Op::Decrypt | Op::Open => s.sealed.clone(),
+                _ => s.plain.clone(),
+            };
+            let mut src: Vec<_> = samples.iter().map(|s| input(s)).collect();
+            let room = |s: &Sample| s.sealed.len() + s.tag.len();
+            let mut dst: Vec<_> = samples.iter().map(|s| vec![0; room(s)]).collect();
+            let mut tags: Vec<_> = samples.iter().map(|s| s.tag.clone()).collect();
+            let data: Vec<Vec<&[u8]>> = samples
+                .iter()
+                .map(|s| s.data.iter().map(|part| &part[..]).collect())
+                .collect();
             let mut batch: Vec<Message<'_>> = Vec::new();
             let parts = samples.iter().zip(&mut src).zip(&mut dst).zip(&mut tags);
-            for (((s, src), dst), tag) in parts {
-                let text = Text::copy(src, dst);
-                batch.push(Message::new(text).nonce(&s.nonce).tag(tag).key(s.key));
+            for (i, (((s, src), dst), tag)) in parts.enumerate() {
+                let message = Message::new(Text::copy(src, dst))
+                    .nonce(&s.nonce)
+                    .associated_data_vector(&data[i])
+                    .key(s.key);
+                batch.push(match op {
+                    Op::Seal if i % 2 == 0 => message.tag_appended(tag.len()),
+                    _ => message.tag(tag),
+                });
             }
             let _ = counted(&warm, || call(&mut comb, op, keys, &mut batch)).expect("a good batch");
             // A smaller batch after the larger one.
@@ -147,12 +164,14 @@ fn packed() {
             let lengths: Vec<u32> = (0..n).map(|i| [0, 16, 48, 64][i % 4]).collect();
             let lengths = match (info.lengths, op) {
                 // A whole block at least.
-                (Lengths::Padded, Op::Decrypt) => vec![48; n],
+                (Lengths::Padded, Op::Decrypt) | (Lengths::FromOneBlock, _) => vec![48; n],
                 _ => lengths,
             };
             let rooms = vec![80; n];
-            let nonces = paint(n * info.nonce_bytes, 2);
-            let mut tags = vec![0; n * info.tag_bytes.1];
+            let (nonce, tag) = (info.usual_nonce(), info.longest_tag());
+            let nonces = paint(n * nonce, 2);
+            let mut tags = vec![0; n * tag];
+            let (data, ends) = (paint(n * 20, 3), Vec::from_iter((0..=n as u32).map(|i| i * 20)));
             let indices: Vec<u32> = (0..n as u32).map(|i| i % 7).collect();
             let mut results = vec![MessageResult::default(); n];
             let text = match info.kind {
@@ -164,10 +183,13 @@ fn packed() {
                 lengths: &lengths,
             };
             let mut batch = Packed::new(text, layout)
-                .nonces(&nonces, info.nonce_bytes, info.nonce_bytes)
-                .tags(&mut tags, info.tag_bytes.1, info.tag_bytes.1)
+                .nonces(&nonces, nonce, nonce)
+                .tags(&mut tags, tag, tag)
                 .keys(&indices)
                 .results(&mut results);
+            if info.data_components > 0 {
+                batch = batch.associated_data(&data, Layout::Offsets(&ends));
+            }
             if info.kind != Kind::Mac {
                 let (stride, lengths) = (80, &rooms[..]);
                 batch = batch.output(Layout::Ring { stride, lengths });
@@ -185,28 +207,30 @@ fn refused_batches() {
             let mut data = vec![paint(48, 1); 20];
             let mut batch: Vec<_> = data
                 .iter_mut()
-                .map(|data| Message::new(Text::in_place(data)).nonce(&[1; 9]))
+                .map(|data| Message::new(Text::in_place(data)).nonce(&[1; 9]).tag_appended(3))
                 .collect();
             counted(&warm, || call(&mut comb, op, keys, &mut batch))
-                .expect_err("a bad nonce or tag");
+                .expect_err("a bad tag");
         });
     }
 }
 
 #[test]
 fn key_tables_used_again() {
-    let raw: Vec<_> = (0..50).map(raw_key).collect();
+    let raw_keys = |mode| -> Vec<_> { (0..50).map(|i| raw_key(mode, i)).collect() };
     for backend in backends() {
         let mut table = Vec::new();
+        let raw = raw_keys(Mode::Cbc);
         Key::expand_many_with(backend, Mode::Cbc, &raw, &mut table).expect("good keys");
         for mode in Mode::ALL {
+            let raw = raw_keys(*mode);
             for n in [50, 0, 1, 17, 49, 50] {
                 let raw = &raw[..n];
                 none(|| Key::expand_many_with(backend, *mode, raw, &mut table)).expect("good keys");
             }
         }
     }
-    let mut table = Vec::new();
+    let (mut table, raw) = (Vec::new(), raw_keys(Mode::Cbc));
     Key::expand_many(Mode::Cbc, &raw, &mut table).expect("good keys");
     none(|| Key::expand_many(Mode::Cmac, &raw, &mut table)).expect("good keys");
 }
@@ -214,13 +238,25 @@ fn key_tables_used_again() {
 #[test]
 fn one_message_calls() {
     for mode in Mode::ALL {
-        let raw = raw_key(1);
+        let raw = raw_key(*mode, 1);
         let key = none(|| Key::new(*mode, &raw)).expect("a good key");
         let nonce = nonce(*mode, 0);
         let mut data = paint(48, 1);
         let mut tag = [0; 16];
         none(|| match mode.info().kind {
-            Kind::Mac => key.mac(&data, &mut tag).expect("a good message"),
+            Kind::Mac => {
+                let done = key.mac_with_nonce(&nonce, &data, &mut tag);
+                done.expect("a good message");
+            }
+            Kind::Aead => {
+                let done = key.seal_in_place(&nonce, b"data", &mut data, &mut tag);
+                done.expect("a good message");
+                let done = key.open_in_place(&nonce, b"data", &mut data, &tag);
+                done.expect("a good message");
+                // One that fails.
+                let failed = key.open_in_place(&nonce, b"data", &mut data, &tag);
+                failed.expect_err("a bad tag");
+            }
             _ => {
                 // Refused, not failed, by modes that pad.
                 let _ = key.encrypt_in_place(&nonce, &mut data);

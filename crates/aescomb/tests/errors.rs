@@ -8,7 +8,7 @@ use aescomb::{
     Algorithm, Allowed, Backend, Comb, Error, Field, KEY_BYTES, Key, Keys, Kind, Layout, Lengths,
     Message, MessageResult, Mode, Offset, Op, Packed, Status, Text,
 };
-use common::{CANARY, KEYS, call, nonce, ops, paint, raw_key, table};
+use common::{CANARY, KEYS, Shape, call, data, nonce, ops, paint, raw_key, table};
 
 /// A message in parts that can be spoilt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,11 @@ struct Parts {
     /// In place if there is none.
     dst: Option<Vec<u8>>,
     nonce: Vec<u8>,
+    /// Components of associated data.
+    data: Vec<Vec<u8>>,
     tag: Vec<u8>,
+    /// Bytes of tag at the end of the text, instead of `tag`.
+    appended: Option<usize>,
     key: u32,
 }
 
@@ -35,21 +39,40 @@ impl Parts {
             dst: (copy || grows).then(|| vec![CANARY; room]),
             src,
             nonce: nonce(mode, 0),
-            tag: vec![CANARY; info.tag_bytes.1],
+            data: data(Shape::usual(mode).components, 0),
+            tag: vec![CANARY; info.longest_tag()],
+            appended: None,
             key: 0,
         }
     }
 
-    fn message(&mut self) -> Message<'_> {
+    /// Makes a message of it, which needs a place for the list of components.
+    fn message<'a>(&'a mut self, components: &'a mut Vec<&'a [u8]>) -> Message<'a> {
+        components.extend(self.data.iter().map(|part| &part[..]));
         let text = match &mut self.dst {
             Some(dst) => Text::copy(&self.src, dst),
             None => Text::in_place(&mut self.src),
         };
-        Message::new(text)
+        let message = Message::new(text)
             .nonce(&self.nonce)
-            .tag(&mut self.tag)
-            .key(self.key)
+            .associated_data_vector(components)
+            .key(self.key);
+        match self.appended {
+            Some(bytes) => message.tag_appended(bytes),
+            None => message.tag(&mut self.tag),
+        }
     }
+}
+
+/// A batch of one that must be taken.
+fn accept<'k>(mode: Mode, op: Op, keys: impl Into<Keys<'k>>, edit: impl Fn(&mut Parts)) {
+    let mut parts = Parts::good(mode, op, true);
+    edit(&mut parts);
+    let mut components = Vec::new();
+    let mut batch = [parts.message(&mut components)];
+    // Whether the tag is right is another question.
+    let _ = call(&mut Comb::new(), op, keys, &mut batch).expect("a good message");
+    assert_ne!(batch[0].status(), Status::Pending);
 }
 
 /// An error reads as expected and contradicts itself nowhere.
@@ -95,7 +118,12 @@ fn refuse<'k>(
         // One that is also bad, later: the first one counts.
         spoil(&mut parts[BAD + 1]);
         let before = parts.clone();
-        let mut batch: Vec<_> = parts.iter_mut().map(Parts::message).collect();
+        let mut components = vec![Vec::new(); parts.len()];
+        let mut batch: Vec<_> = parts
+            .iter_mut()
+            .zip(&mut components)
+            .map(|(parts, components)| parts.message(components))
+            .collect();
         for mut comb in [Comb::new(), common::comb(Backend::Portable, 2)] {
             let error = call(&mut comb, op, keys, &mut batch).expect_err("a bad message");
             errors.push(error);
@@ -129,24 +157,28 @@ fn for_all(f: impl Fn(Mode, Op, Keys<'static>)) {
 #[test]
 fn key_length() {
     for mode in Mode::ALL {
-        for len in (0..70).filter(|len| !KEY_BYTES.contains(len)) {
+        let good = mode.info().key_bytes;
+        for len in (0..140).filter(|len| !good.contains(len)) {
             let error = Key::new(*mode, &vec![1; len]).expect_err("a bad key");
-            expect(
-                error,
-                None,
-                Field::KeyLength,
-                len,
-                Allowed::OneOf(KEY_BYTES),
-            );
+            expect(error, None, Field::KeyLength, len, Allowed::OneOf(good));
         }
     }
-    let error = Key::new(Mode::Cbc, &[1; 17]).expect_err("a bad key");
-    assert_eq!(error.to_string(), "key of 17 bytes; allowed: 16, 24 or 32");
+    let refused = |mode, len: usize| {
+        let error = Key::new(mode, &vec![1; len]).expect_err("a bad key");
+        error.to_string()
+    };
+    let text = "key of 17 bytes; allowed: 16, 24 or 32";
+    assert_eq!(refused(Mode::Cbc, 17), text);
+    // Two keys, one after the other.
+    let text = "key of 16 bytes; allowed: 32 or 64";
+    assert_eq!(refused(Mode::Xts, 16), text);
+    let text = "key of 24 bytes; allowed: 32, 48 or 64";
+    assert_eq!(refused(Mode::Siv, 24), text);
 }
 
 #[test]
 fn key_length_in_a_table() {
-    let raw: Vec<_> = (0..20).map(raw_key).collect();
+    let raw: Vec<_> = (0..20).map(|i| raw_key(Mode::Cbc, i)).collect();
     let mut made = Vec::new();
     Key::expand_many(Mode::Ctr, &raw[..5], &mut made).expect("good keys");
     let before = format!("{made:?}");
@@ -189,11 +221,7 @@ fn key_index() {
                 );
             }
             // A shared key asks for no index.
-            let mut parts = Parts::good(*mode, op, true);
-            parts.key = 77;
-            let mut comb = Comb::new();
-            let _ = call(&mut comb, op, &table(*mode)[1], &mut [parts.message()])
-                .expect("a shared key");
+            accept(*mode, op, &table(*mode)[1], |m| m.key = 77);
         }
     }
     let errors = refuse(Mode::Ofb, Op::Encrypt, table(Mode::Ofb), |m| m.key = 33);
@@ -207,17 +235,12 @@ fn key_index() {
 fn key_of_another_mode() {
     for (at, mode) in Mode::ALL.iter().enumerate() {
         let other = (at + 1) % Mode::ALL.len();
-        let mixed = [
-            Key::new(*mode, &[1; 16]).expect("a good key"),
-            Key::new(Mode::ALL[other], &[1; 16]).expect("a good key"),
-        ];
+        let mixed = [table(*mode)[0].clone(), table(Mode::ALL[other])[0].clone()];
         for op in ops(*mode) {
             let errors = refuse(*mode, op, &mixed[..], |m| m.key = 1);
             expect_all(errors, Field::KeyMode, other, Allowed::Exactly(at));
             // A key that no message uses may be anything.
-            let mut parts = Parts::good(*mode, op, true);
-            let mut comb = Comb::new();
-            let _ = call(&mut comb, op, &mixed[..], &mut [parts.message()]).expect("a good key");
+            accept(*mode, op, &mixed[..], |_| ());
         }
     }
     let mixed = [Mode::Cbc, Mode::Ctr].map(|mode| Key::new(mode, &[1; 16]).expect("a good key"));
@@ -246,7 +269,9 @@ fn operation_that_the_mode_lacks() {
             let error = match op {
                 Op::Encrypt => key.encrypt_in_place(&nonce, &mut data),
                 Op::Decrypt => key.decrypt_in_place(&nonce, &mut data).map(|_| ()),
-                Op::Mac => key.mac(&paint(32, 1), &mut data[..16]),
+                Op::Mac => key.mac_with_nonce(&nonce, &paint(32, 1), &mut data[..16]),
+                Op::Seal => key.seal_in_place(&nonce, b"data", &mut data, &mut [1; 16]),
+                Op::Open => key.open_in_place(&nonce, b"data", &mut data, &[1; 16]),
                 Op::Verify => continue,
             };
             expect(
@@ -264,49 +289,399 @@ fn operation_that_the_mode_lacks() {
 #[test]
 fn nonce_length() {
     for_all(|mode, op, keys| {
-        let good = mode.info().nonce_bytes;
-        for len in (0..20).filter(|len| *len != good) {
-            let errors = refuse(mode, op, keys, |m| m.nonce = vec![1; len]);
-            expect_all(errors, Field::NonceLength, len, Allowed::Exactly(good));
+        let (least, most) = mode.info().nonce_bytes;
+        let allowed = match (least, most) {
+            (0, 0) => Allowed::Nothing,
+            (least, most) if least == most => Allowed::Exactly(most),
+            (least, most) => Allowed::Between(least, most),
+        };
+        for len in 0..20 {
+            let edit = |m: &mut Parts| m.nonce = vec![1; len];
+            if (least..=most).contains(&len) {
+                accept(mode, op, keys, edit);
+            } else {
+                let errors = refuse(mode, op, keys, edit);
+                expect_all(errors, Field::NonceLength, len, allowed);
+            }
+        }
+        if most > 1000 {
+            accept(mode, op, keys, |m| m.nonce = vec![1; 100_000]);
         }
     });
-    let errors = refuse(Mode::Cbc, Op::Decrypt, &table(Mode::Cbc)[0], |m| {
-        m.nonce.truncate(12)
-    });
-    assert_eq!(
-        errors[0].to_string(),
-        "message 3: nonce of 12 bytes; allowed: 16"
-    );
+    for (mode, op, len, text) in [
+        (Mode::Cbc, Op::Decrypt, 12, "nonce of 12 bytes; allowed: 16"),
+        (Mode::Cmac, Op::Mac, 12, "nonce of 12 bytes; allowed: none"),
+        (Mode::Ccm, Op::Seal, 6, "nonce of 6 bytes; allowed: 7 to 13"),
+        (
+            Mode::Ccm,
+            Op::Open,
+            14,
+            "nonce of 14 bytes; allowed: 7 to 13",
+        ),
+        (Mode::Ocb, Op::Seal, 0, "nonce of 0 bytes; allowed: 1 to 15"),
+        (
+            Mode::Ocb,
+            Op::Open,
+            16,
+            "nonce of 16 bytes; allowed: 1 to 15",
+        ),
+        (
+            Mode::Gcm,
+            Op::Open,
+            0,
+            "nonce of 0 bytes; allowed: 1 to 4294967294",
+        ),
+        (Mode::GcmSiv, Op::Seal, 8, "nonce of 8 bytes; allowed: 12"),
+        (Mode::Xts, Op::Encrypt, 8, "nonce of 8 bytes; allowed: 16"),
+    ] {
+        let errors = refuse(mode, op, &table(mode)[0], |m| m.nonce = vec![1; len]);
+        assert_eq!(errors[0].to_string(), format!("message 3: {text}"));
+    }
 }
 
 #[test]
 fn tag_length() {
     for_all(|mode, op, keys| {
-        let (least, most) = mode.info().tag_bytes;
-        let allowed = match most {
-            0 => Allowed::Nothing,
-            _ => Allowed::Between(least, most),
+        let good = mode.info().tag_bytes;
+        let allowed = match good {
+            [] => Allowed::Nothing,
+            _ => Allowed::OneOf(good),
         };
-        for len in (0..20).filter(|len| *len < least || *len > most) {
-            let errors = refuse(mode, op, keys, |m| m.tag = vec![1; len]);
-            expect_all(errors, Field::TagLength, len, allowed);
+        for len in (0..40).chain([1 << 20]) {
+            let edit = |m: &mut Parts| m.tag = vec![1; len];
+            if good.contains(&len) || good.is_empty() && len == 0 {
+                accept(mode, op, keys, edit);
+            } else {
+                let errors = refuse(mode, op, keys, edit);
+                expect_all(errors, Field::TagLength, len, allowed);
+            }
         }
     });
     let key = &table(Mode::Cmac)[0];
-    let errors = refuse(Mode::Cmac, Op::Verify, key, |m| m.tag.truncate(3));
-    assert_eq!(
-        errors[0].to_string(),
-        "message 3: tag of 3 bytes; allowed: 4 to 16"
-    );
     let error = key.mac(b"text", &mut [0; 17]).expect_err("a bad tag");
-    expect(error, None, Field::TagLength, 17, Allowed::Between(4, 16));
-    let errors = refuse(Mode::Ctr, Op::Encrypt, &table(Mode::Ctr)[0], |m| {
-        m.tag = vec![0; 16]
+    let good = Mode::Cmac.info().tag_bytes;
+    expect(error, None, Field::TagLength, 17, Allowed::OneOf(good));
+    let error = table(Mode::Gcm)[0].open_in_place(&[0; 12], &[], &mut [], &[0; 5]);
+    let good = Mode::Gcm.info().tag_bytes;
+    let error = error.expect_err("a bad tag");
+    expect(error, None, Field::TagLength, 5, Allowed::OneOf(good));
+    for (mode, op, len, text) in [
+        (
+            Mode::Cmac,
+            Op::Verify,
+            3,
+            "tag of 3 bytes; allowed: 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 or 16",
+        ),
+        (Mode::Ctr, Op::Encrypt, 16, "tag of 16 bytes; allowed: none"),
+        (
+            Mode::Ccm,
+            Op::Seal,
+            5,
+            "tag of 5 bytes; allowed: 4, 6, 8, 10, 12, 14 or 16",
+        ),
+        (
+            Mode::Gcm,
+            Op::Open,
+            9,
+            "tag of 9 bytes; allowed: 4, 8, 12, 13, 14, 15 or 16",
+        ),
+        (
+            Mode::Ocb,
+            Op::Seal,
+            10,
+            "tag of 10 bytes; allowed: 8, 12 or 16",
+        ),
+        (Mode::Siv, Op::Open, 12, "tag of 12 bytes; allowed: 16"),
+    ] {
+        let errors = refuse(mode, op, &table(mode)[0], |m| m.tag = vec![1; len]);
+        assert_eq!(errors[0].to_string(), format!("message 3: {text}"));
+    }
+}
+
+/// Tags at the ends of texts.
+#[test]
+fn tag_appended() {
+    for_all(|mode, op, keys| {
+        let good = mode.info().tag_bytes;
+        let append = |bytes, src, dst| {
+            move |m: &mut Parts| {
+                m.appended = Some(bytes);
+                m.src = paint(src, 3);
+                m.dst = Some(vec![CANARY; dst]);
+            }
+        };
+        match op {
+            Op::Seal => {
+                for len in 1..=17 {
+                    if good.contains(&len) {
+                        accept(mode, op, keys, append(len, 48, 48 + len));
+                        // All but one byte of room.
+                        for room in [0, 47, 48, 47 + len] {
+                            let errors = refuse(mode, op, keys, append(len, 48, room));
+                            let allowed = Allowed::AtLeast(48 + len);
+                            expect_all(errors, Field::OutputLength, room, allowed);
+                        }
+                    } else {
+                        let errors = refuse(mode, op, keys, append(len, 48, 80));
+                        expect_all(errors, Field::TagLength, len, Allowed::OneOf(good));
+                    }
+                }
+                let errors = refuse(mode, op, keys, |m| {
+                    m.appended = Some(16);
+                    m.dst = None;
+                });
+                expect_all(errors, Field::OutputLength, 48, Allowed::AtLeast(64));
+                let errors = refuse(mode, op, keys, append(usize::MAX, 48, 80));
+                expect_all(
+                    errors,
+                    Field::OutputLength,
+                    80,
+                    Allowed::AtLeast(usize::MAX),
+                );
+            }
+            Op::Open => {
+                for len in 1..=17 {
+                    if good.contains(&len) {
+                        accept(mode, op, keys, append(len, 48, 48 - len));
+                        accept(mode, op, keys, append(len, len, 0));
+                        for src in [0, len - 1] {
+                            let errors = refuse(mode, op, keys, append(len, src, 48));
+                            expect_all(errors, Field::TextLength, src, Allowed::AtLeast(len));
+                        }
+                        let errors = refuse(mode, op, keys, append(len, 48, 47 - len));
+                        let allowed = Allowed::AtLeast(48 - len);
+                        expect_all(errors, Field::OutputLength, 47 - len, allowed);
+                    } else {
+                        let errors = refuse(mode, op, keys, append(len, 48, 80));
+                        expect_all(errors, Field::TagLength, len, Allowed::OneOf(good));
+                    }
+                }
+            }
+            _ => {
+                for len in [4, 16] {
+                    let errors = refuse(mode, op, keys, append(len, 48, 80));
+                    expect_all(errors, Field::TagLength, len, Allowed::Nothing);
+                }
+            }
+        }
+        // None at all.
+        if !good.is_empty() {
+            let errors = refuse(mode, op, keys, append(0, 48, 80));
+            expect_all(errors, Field::TagLength, 0, Allowed::OneOf(good));
+        }
     });
+    for (mode, op, src, text) in [
+        (
+            Mode::Gcm,
+            Op::Seal,
+            48,
+            "destination of 50 bytes; allowed: at least 64",
+        ),
+        (
+            Mode::Gcm,
+            Op::Open,
+            15,
+            "text of 15 bytes; allowed: at least 16",
+        ),
+        (Mode::Cmac, Op::Mac, 48, "tag of 16 bytes; allowed: none"),
+    ] {
+        let errors = refuse(mode, op, &table(mode)[0], |m| {
+            m.appended = Some(16);
+            m.src = paint(src, 3);
+            m.dst = Some(vec![CANARY; 50]);
+        });
+        assert_eq!(errors[0].to_string(), format!("message 3: {text}"));
+    }
+}
+
+/// Components of associated data.
+#[test]
+fn data_count() {
+    for_all(|mode, op, keys| {
+        let most = mode.info().data_components;
+        let allowed = match most {
+            0 => Allowed::Nothing,
+            most => Allowed::AtMost(most),
+        };
+        // Without a nonce, which may be a component itself.
+        let nonce = match mode.info().nonce_bytes.0 {
+            0 => Vec::new(),
+            _ => nonce(mode, 0),
+        };
+        for count in [0, 1, 2, 3, 126, 127, 128, 1000] {
+            let edit = |m: &mut Parts| {
+                m.nonce = nonce.clone();
+                m.data = data(count, 1);
+            };
+            if count <= most {
+                accept(mode, op, keys, edit);
+            } else {
+                let errors = refuse(mode, op, keys, edit);
+                expect_all(errors, Field::DataCount, count, allowed);
+            }
+        }
+    });
+    // RFC 5297, 3: the nonce is the last component.
+    let siv = &table(Mode::Siv)[0];
+    for op in ops(Mode::Siv) {
+        accept(Mode::Siv, op, siv, |m| m.data = data(125, 1));
+        let mut parts = Parts::good(Mode::Siv, op, true);
+        parts.nonce = vec![1; 12];
+        parts.data = data(126, 1);
+        let mut components = Vec::new();
+        let mut batch = [parts.message(&mut components)];
+        call(&mut Comb::new(), op, siv, &mut batch).expect_err("127 components");
+    }
+    for (mode, op, count, text) in [
+        (
+            Mode::Siv,
+            Op::Seal,
+            127,
+            "associated data of 127 components; allowed: at most 126",
+        ),
+        (
+            Mode::Ocb,
+            Op::Open,
+            2,
+            "associated data of 2 components; allowed: at most 1",
+        ),
+        (
+            Mode::Gmac,
+            Op::Mac,
+            1,
+            "associated data of 1 components; allowed: none",
+        ),
+    ] {
+        let errors = refuse(mode, op, &table(mode)[0], |m| m.data = data(count, 1));
+        assert_eq!(errors[0].to_string(), format!("message 3: {text}"));
+    }
+}
+
+/// Memory that may be named and is never touched: so much of it that limits can be
+/// reached.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+struct Vast {
+    base: *mut u8,
+    len: usize,
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+impl Vast {
+    fn new(len: usize) -> Vast {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at a place of the kernel's choice.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, flags, -1, 0) };
+        let error = std::io::Error::last_os_error();
+        assert_ne!(base, libc::MAP_FAILED, "mmap of {len} bytes: {error}");
+        let base = base.cast();
+        Vast { base, len }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: that many readable bytes, which nobody writes.
+        unsafe { std::slice::from_raw_parts(self.base, self.len) }
+    }
+
+    /// The first `len` bytes, to be read and not written.
+    fn text(&self, len: usize) -> Text<'_> {
+        // SAFETY: readable; the calls here are refused and write nothing.
+        unsafe { Text::from_raw(self.base, len, self.base, self.len) }
+    }
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+impl Drop for Vast {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `new`, which nobody uses any more.
+        unsafe { libc::munmap(self.base.cast(), self.len) };
+    }
+}
+
+/// The standards' limits to texts and associated data. Only what is too long by a
+/// byte is tried where that is gigabytes.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn texts_and_data_that_are_too_long() {
+    let vast = Vast::new((1 << 36) + 64);
+    let refused = |mode: Mode, nonce: usize, len: usize, data: usize| {
+        let mut errors = Vec::new();
+        for op in ops(mode) {
+            let (nonce, mut tag) = (vec![1; nonce], vec![CANARY; mode.info().longest_tag()]);
+            let mut message = Message::new(vast.text(len)).nonce(&nonce).tag(&mut tag);
+            if data > 0 {
+                message = message.associated_data(&vast.bytes()[..data]);
+            }
+            let mut batch = [message];
+            let error = call(&mut Comb::new(), op, &table(mode)[0], &mut batch);
+            errors.push(error.expect_err("a message that is too long"));
+            assert_eq!(batch[0].status(), Status::Pending);
+            assert!(tag.iter().all(|b| *b == CANARY));
+        }
+        assert_eq!(errors[0], errors[1]);
+        errors[0]
+    };
+    let gcm = (1 << 36) - 32;
+    let long = [
+        (Mode::Ccm, 13, 0xffff),
+        (Mode::Ccm, 12, 0xff_ffff),
+        (Mode::Ccm, 11, 0xffff_ffff),
+        (Mode::Gcm, 12, gcm),
+        (Mode::Gcm, 60, gcm),
+        (Mode::GcmSiv, 12, 1 << 36),
+        (Mode::Xts, 16, 1 << 24),
+    ];
+    for (mode, nonce, most) in long {
+        for len in [most + 1, most + 17] {
+            let error = refused(mode, nonce, len, 0);
+            expect(
+                error,
+                Some(0),
+                Field::TextLength,
+                len,
+                Allowed::AtMost(most),
+            );
+        }
+    }
+    for len in [(1 << 36) + 1, (1 << 36) + 64] {
+        let error = refused(Mode::GcmSiv, 12, 16, len);
+        expect(
+            error,
+            Some(0),
+            Field::DataLength,
+            len,
+            Allowed::AtMost(1 << 36),
+        );
+    }
     assert_eq!(
-        errors[0].to_string(),
-        "message 3: tag of 16 bytes; allowed: none"
+        refused(Mode::GcmSiv, 12, 0, (1 << 36) + 1).to_string(),
+        "message 0: associated data of 68719476737 bytes; allowed: at most 68719476736"
     );
+    assert_eq!(
+        refused(Mode::Ccm, 13, 65_536, 0).to_string(),
+        "message 0: text of 65536 bytes; allowed: at most 65535"
+    );
+}
+
+/// The longest texts that are short enough to try.
+#[test]
+fn texts_at_the_limit() {
+    for (mode, nonce, most) in [
+        (Mode::Ccm, 13, 0xffff),
+        (Mode::Ccm, 12, 0x1_0000),
+        (Mode::Xts, 16, 1 << 24),
+    ] {
+        let [there, back] = ops(mode);
+        let text = paint(most, 1);
+        let (mut data, nonce) = (text.clone(), vec![1; nonce]);
+        let mut tag = vec![0; mode.info().longest_tag()];
+        for op in [there, back] {
+            let message = Message::new(Text::in_place(&mut data)).nonce(&nonce);
+            let mut batch = [message.tag(&mut tag)];
+            let verdict = call(&mut Comb::new(), op, &table(mode)[0], &mut batch);
+            assert!(verdict.expect("a text at the limit").all_good());
+        }
+        assert!(data == text, "{mode}");
+    }
 }
 
 #[test]
@@ -323,6 +698,12 @@ fn text_length() {
         if unpads {
             let errors = refuse(mode, op, keys, |m| m.src.clear());
             expect_all(errors, Field::TextLength, 0, Allowed::AtLeast(16));
+        }
+        if lengths == Lengths::FromOneBlock {
+            for len in 0..16 {
+                let errors = refuse(mode, op, keys, |m| m.src.truncate(len));
+                expect_all(errors, Field::TextLength, len, Allowed::AtLeast(16));
+            }
         }
     });
     let errors = refuse(Mode::Ecb, Op::Encrypt, &table(Mode::Ecb)[0], |m| {
@@ -368,6 +749,11 @@ fn output_length() {
     );
 }
 
+/// A tag of a length that the mode takes.
+fn good_tag(mode: Mode) -> Vec<u8> {
+    vec![CANARY; mode.info().longest_tag()]
+}
+
 #[test]
 fn overlap() {
     for_all(|mode, op, keys| {
@@ -387,7 +773,11 @@ fn overlap() {
                     Text::from_raw(base.wrapping_add(from), 32, base.wrapping_add(to), 64)
                 };
                 let good = Text::copy(&[7; 32], &mut other);
-                let mut batch = [good, text].map(|text| Message::new(text).nonce(&nonce));
+                let (mut tag, mut other_tag) = (good_tag(mode), good_tag(mode));
+                let mut batch = [
+                    Message::new(good).nonce(&nonce).tag(&mut tag),
+                    Message::new(text).nonce(&nonce).tag(&mut other_tag),
+                ];
                 let error = call(&mut Comb::new(), op, keys, &mut batch).expect_err("an overlap");
                 expect(error, Some(1), Field::Overlap, distance, Allowed::Nothing);
                 assert_eq!(batch[0].status(), Status::Pending);
@@ -403,8 +793,27 @@ fn overlap() {
             // SAFETY: both ranges lie in `buf`; the call writes the first 48
             // bytes at most.
             let text = unsafe { Text::from_raw(base.wrapping_add(48), 32, base, 64) };
-            let mut batch = [Message::new(text).nonce(&nonce)];
+            let mut tag = good_tag(mode);
+            let mut batch = [Message::new(text).nonce(&nonce).tag(&mut tag)];
             let _ = call(&mut Comb::new(), op, keys, &mut batch).expect("no overlap");
+        }
+        if mode.info().kind == Kind::Aead {
+            // A tag at the end belongs to its text.
+            let (from, len, to, room) = match op {
+                Op::Seal => (48, 32, 16, 48),
+                _ => (16, 48, 48, 32),
+            };
+            let mut buf = paint(128, 5);
+            let base = buf.as_mut_ptr();
+            // SAFETY: both ranges lie in `buf`.
+            let text = unsafe {
+                Text::from_raw(base.wrapping_add(from), len, base.wrapping_add(to), room)
+            };
+            let mut batch = [Message::new(text).nonce(&nonce).tag_appended(16)];
+            let error = call(&mut Comb::new(), op, keys, &mut batch);
+            let error = error.expect_err("a tag in the other's bytes");
+            expect(error, Some(0), Field::Overlap, 32, Allowed::Nothing);
+            assert!(buf == paint(128, 5));
         }
     });
     let mut buf = [0; 40];
@@ -460,7 +869,7 @@ fn padding_of_a_message_alone() {
         let mut found = 0;
         for seed in 0..32 {
             let mut data = paint(48, seed);
-            let want = aescomb_ref::decrypt(mode.name(), &raw_key(0), &nonce, &data);
+            let want = aescomb_ref::decrypt(mode.name(), &raw_key(*mode, 0), &nonce, &data);
             let result = table(*mode)[0].decrypt_in_place(&nonce, &mut data);
             match want {
                 Some(want) => assert_eq!(data[..result.expect("good padding")], want),
@@ -740,7 +1149,8 @@ fn counts() {
     let error = tags(&mut [0; 64], 16, 8, Op::Mac);
     expect(error, None, Field::TagLength, 16, Allowed::AtMost(8));
     let error = tags(&mut [0; 64], 3, 8, Op::Mac);
-    expect(error, Some(0), Field::TagLength, 3, Allowed::Between(4, 16));
+    let good = Mode::Cmac.info().tag_bytes;
+    expect(error, Some(0), Field::TagLength, 3, Allowed::OneOf(good));
 
     let mut one = [Message::new(Text::read_only(&src))];
     let error = Comb::new()
@@ -748,6 +1158,45 @@ fn counts() {
         .expect_err("an empty table");
     expect(error, None, Field::Count, 0, Allowed::AtLeast(1));
     assert_eq!(error.to_string(), "0 entries; allowed: at least 1");
+}
+
+/// The same for associated data, which lies in a buffer of its own.
+#[test]
+fn counts_and_offsets_of_associated_data() {
+    let key = &table(Mode::Gcm)[0];
+    let src = paint(48, 1);
+    let offsets = [0u32, 16, 32, 48];
+    let refuse = |op: Op, layout: Layout<'_, u32>| {
+        let mut dst = [CANARY; 96];
+        let (stride, lengths) = (32, &[32; 3][..]);
+        let mut batch = Packed::new(Text::copy(&src, &mut dst), Layout::Offsets(&offsets))
+            .output(Layout::Ring { stride, lengths })
+            .nonces(&[5; 36], 12, 12)
+            .tags_appended(16)
+            .associated_data(&[1; 20], layout);
+        let error = call(&mut Comb::new(), op, key, &mut batch).expect_err("bad places");
+        assert_eq!(dst, [CANARY; 96], "a refused call changed a byte");
+        error
+    };
+    let count = |error, given| expect(error, None, Field::Count, given, Allowed::Exactly(3));
+    // No place for verdicts.
+    count(refuse(Op::Open, Layout::Offsets(&[0, 5, 10, 20])), 0);
+    for offsets in [&[][..], &[0], &[0, 1, 2], &[0, 1, 2, 3, 4]] {
+        let given = offsets.len().saturating_sub(1);
+        count(refuse(Op::Seal, Layout::Offsets(offsets)), given);
+    }
+    let (starts, lengths) = (&[0, 5, 10, 15][..], &[5, 5, 5][..]);
+    count(refuse(Op::Seal, Layout::Slots { starts, lengths }), 4);
+    let lengths = &[5, 5][..];
+    count(refuse(Op::Seal, Layout::Ring { stride: 5, lengths }), 2);
+    let offset = |error, i, given, allowed| expect(error, Some(i), Field::Offset, given, allowed);
+    let error = refuse(Op::Seal, Layout::Offsets(&[0, 5, 10, 21]));
+    offset(error, 2, 21, Allowed::AtMost(20));
+    let error = refuse(Op::Seal, Layout::Offsets(&[0, 5, 4, 20]));
+    offset(error, 1, 4, Allowed::AtLeast(5));
+    let lengths = &[5, 7, 5][..];
+    let error = refuse(Op::Seal, Layout::Ring { stride: 6, lengths });
+    offset(error, 1, 7, Allowed::AtMost(6));
 }
 
 /// A column with one entry needs no stride, and must hold the entry.
@@ -772,7 +1221,7 @@ fn counts_of_one() {
         Comb::new().encrypt(key, &mut batch).expect("one entry");
         assert_eq!(
             Some(data),
-            aescomb_ref::encrypt("cbc", &raw_key(0), &[5; 16], &paint(16, 1))
+            aescomb_ref::encrypt("cbc", &raw_key(Mode::Cbc, 0), &[5; 16], &paint(16, 1))
         );
     }
 }
@@ -788,7 +1237,7 @@ fn a_batch_used_again() {
     assert!(batch.iter().all(|m| m.status() == Status::Done));
     assert_eq!(
         Some(batch[1].output()),
-        aescomb_ref::encrypt("ctr", &raw_key(0), &[9; 16], &paint(40, 2)).as_deref()
+        aescomb_ref::encrypt("ctr", &raw_key(Mode::Ctr, 0), &[9; 16], &paint(40, 2)).as_deref()
     );
     let verdict = comb.decrypt(key, &mut batch).expect("a good batch");
     assert!(verdict.all_good());

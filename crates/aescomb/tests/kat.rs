@@ -123,13 +123,19 @@ fn responses(text: &str) -> Vec<(usize, Fields<'_>)> {
     let mut in_heading = true;
     for (i, line) in text.lines().enumerate() {
         let line = line.trim();
-        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        let heading = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'));
         let (name, value) = match heading.unwrap_or(line).split_once('=') {
             _ if line.starts_with('#') => continue,
             Some((name, value)) => (name.trim().to_lowercase(), value.trim()),
             None if line == "FAIL" => ("fail".to_string(), ""),
             None => {
-                assert!(line.is_empty() || heading.is_some(), "line {}: {line}", i + 1);
+                assert!(
+                    line.is_empty() || heading.is_some(),
+                    "line {}: {line}",
+                    i + 1
+                );
                 in_heading |= heading.is_some();
                 continue;
             }
@@ -168,9 +174,13 @@ fn json(text: &str) -> Vec<(usize, Fields<'_>)> {
 fn vector(mode: Mode, mut fields: Fields<'_>, place: String) -> Option<Vector> {
     let kind = mode.info().kind;
     let number = |text: &str| -> usize {
-        text.parse().unwrap_or_else(|e| panic!("{place}: {text}: {e}"))
+        text.parse()
+            .unwrap_or_else(|e| panic!("{place}: {text}: {e}"))
     };
-    if fields.get("dataunitlen").is_some_and(|bits| number(bits) % 8 > 0) {
+    if fields
+        .get("dataunitlen")
+        .is_some_and(|bits| number(bits) % 8 > 0)
+    {
         return None;
     }
     let mut field = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
@@ -187,7 +197,10 @@ fn vector(mode: Mode, mut fields: Fields<'_>, place: String) -> Option<Vector> {
     let data_bytes = field(&["alen"]);
     let first = first.map(|data| cut(data, data_bytes));
     let more = [field(&["aad2"]), field(&["aad3"])];
-    let data: Vec<_> = first.into_iter().chain(more.into_iter().flatten().map(hex)).collect();
+    let data: Vec<_> = first
+        .into_iter()
+        .chain(more.into_iter().flatten().map(hex))
+        .collect();
     let forged = field(&["fail"]).is_some();
     let plain = field(&["plaintext", "message", "msg", "payload", "pt"]);
     let plain_bytes = field(&["plen"]);
@@ -243,7 +256,10 @@ fn vector(mode: Mode, mut fields: Fields<'_>, place: String) -> Option<Vector> {
 
 fn vectors(folder: &str) -> Vec<Vector> {
     let mode = mode(folder);
-    files(folder).iter().flat_map(|file| read(mode, file).0).collect()
+    files(folder)
+        .iter()
+        .flat_map(|file| read(mode, file).0)
+        .collect()
 }
 
 #[test]
@@ -291,7 +307,11 @@ fn oracle() {
             let s = &v.sample;
             if s.verdict == Status::Done {
                 let again = (**s).clone().seal(mode, &v.raw);
-                assert!(again.sealed == s.sealed && again.tag == s.tag, "{}", v.place);
+                assert!(
+                    again.sealed == s.sealed && again.tag == s.tag,
+                    "{}",
+                    v.place
+                );
             } else {
                 let data: Vec<_> = s.data.iter().map(|part| &part[..]).collect();
                 let opened =

@@ -127,7 +127,10 @@ fn text(mode: Mode) -> impl Strategy<Value = Vec<u8>> {
 
 fn messages_of(modes: Vec<Mode>, least: usize) -> impl Strategy<Value = Messages> {
     let shared = prop_oneof![2 => Just(None), 1 => (0..3u32).prop_map(Some)];
-    let shapes = prop_oneof![Just(Shapes::Mixed), (0..Shape::COUNT).prop_map(Shapes::Alike)];
+    let shapes = prop_oneof![
+        Just(Shapes::Mixed),
+        (0..Shape::COUNT).prop_map(Shapes::Alike)
+    ];
     (select(modes), shared, shapes).prop_flat_map(move |(mode, shared, shapes)| {
         let key = match shared {
             Some(i) => i..i + 1,

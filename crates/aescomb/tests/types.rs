@@ -37,7 +37,8 @@ fn a_key_used_by_many_threads() {
         for variant in 0..4 {
             scope.spawn(move || {
                 let heap = common::Heap::new(None);
-                let samples = vec![common::sample(Mode::Cbc, 0, variant, 64); 40];
+                let shape = common::Shape::usual(Mode::Cbc);
+                let samples = vec![common::sample(Mode::Cbc, 0, variant, shape, 64); 40];
                 let call = common::Call::new(Op::Encrypt, key, common::Form::InPlace);
                 common::check(&mut Comb::new(), &heap, &call, &samples);
             });
@@ -58,7 +59,7 @@ fn a_batch_run_by_another_thread() {
     });
     assert!(batch.iter().all(|m| m.status() == Status::Done));
     for (data, plain) in data.iter().zip([1, 2]) {
-        let want = aescomb_ref::encrypt("ofb", &common::raw_key(0), &[3; 16], &[plain; 40]);
+        let want = aescomb_ref::encrypt("ofb", &common::raw_key(Mode::Ofb, 0), &[3; 16], &[plain; 40]);
         assert_eq!(Some(&data[..]), want.as_deref());
     }
 }
@@ -69,19 +70,20 @@ fn debug_shows_no_key_bytes() {
         [format!("{value:?}"), format!("{value:#?}")]
     }
     for mode in Mode::ALL {
-        for len in [16, 24, 32] {
+        for len in mode.info().key_bytes {
             // No byte that could be a length, a name or an index.
-            let raw: Vec<u8> = (0..len).map(|i| 0xa7 ^ (i as u8) << 3).collect();
+            let raw: Vec<u8> = (0..*len).map(|i| 0xa7 ^ (i as u8) << 3).collect();
             let key = Key::new(*mode, &raw).expect("a good key");
             let [plain, pretty] = texts(&key);
-            assert_eq!(plain, format!("Key(aes-{}-{mode})", len * 8));
+            let bits = len * 8 / (1 + usize::from(mode.info().two_keys));
+            assert_eq!(plain, format!("Key(aes-{bits}-{mode})"));
             assert_eq!(plain, pretty);
             let table = [key.clone(), key.clone()];
             let mut comb = Comb::new();
             let mut data = [5; 32];
             let nonce = common::nonce(*mode, 0);
             let mut tag = [0; 16];
-            let tag = &mut tag[..mode.info().tag_bytes.1];
+            let tag = &mut tag[..mode.info().longest_tag()];
             let mut copy = [0; 48];
             let message = Message::new(Text::copy(&data, &mut copy))
                 .nonce(&nonce)

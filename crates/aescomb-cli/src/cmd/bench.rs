@@ -34,8 +34,8 @@ use std::time::Duration;
 ///
 /// The bound is AES calls x rounds / rate, the rate being that of this core's AES instructions, as
 /// wide as the backend's registers, measured at the start. For modes that multiply in GF(2^128), 4
-/// products a multiplication / rate of carry-less products are added: a core that does both side by
-/// side may do better. It counts no key expansion. The portable backend has none.
+/// products a multiplication / rate of carry-less products are added; a core that does both side by
+/// side can then be more than 100 % efficient. It counts no key expansion. The portable backend has none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     /// Modes, separated by commas: cbc, or aes-256-cbc [default: all]

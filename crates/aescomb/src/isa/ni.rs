@@ -151,6 +151,11 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn fold(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     unsafe fn shift_in(before: Self, _: Self) -> Self {
         before
     }

@@ -188,6 +188,15 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    fn times_power(self, n: Self) -> Self {
+        Blocks(core::array::from_fn(|l| {
+            let a = u128::from_le(self.0[l]);
+            let n = u128::from_le(n.0[l]) as u32 & 63;
+            let out = a.checked_shr(128 - n).unwrap_or(0) as u64;
+            (a << n ^ crate::gf128::clmul(out, 0x87)).to_le()
+        }))
+    }
+
     fn shift_left(self, n: Self) -> Self {
         self.halves(n, |a, n| a.checked_shl(n as u32).unwrap_or(0))
     }
@@ -416,6 +425,16 @@ impl<const N: usize> Isa for Portable<N> {
             // SAFETY: the caller's `LANES` entries.
             unsafe { crate::bytes::store(&block.to_ne_bytes(), *to.add(l), *len.add(l)) };
         }
+    }
+
+    fn fold(self, x: Blocks<N>) -> Blocks<N> {
+        let mut out = [0; N];
+        out[0] = x.0.iter().fold(0, |sum, block| sum ^ block);
+        Blocks(out)
+    }
+
+    fn dot(self, x: Blocks<N>, y: Blocks<N>) -> Blocks<N> {
+        self.fold(x.mul(y))
     }
 
     fn iota(self) -> Blocks<N> {

@@ -182,6 +182,15 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn fold(self) -> Self {
+        unsafe {
+            let low = _mm256_castsi256_si128(self);
+            let high = _mm256_extracti128_si256::<1>(self);
+            _mm256_zextsi128_si256(_mm_xor_si128(low, high))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shift_in(before: Self, x: Self) -> Self {
         unsafe { _mm256_permute2x128_si256::<0x21>(before, x) }
     }

@@ -202,6 +202,17 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn fold(self) -> Self {
+        unsafe {
+            let low = _mm512_castsi512_si256(self);
+            let x = _mm256_xor_si256(low, _mm512_extracti64x4_epi64::<1>(self));
+            let low = _mm256_castsi256_si128(x);
+            let x = _mm_xor_si128(low, _mm256_extracti128_si256::<1>(x));
+            _mm512_zextsi128_si512(x)
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shift_in(before: Self, x: Self) -> Self {
         unsafe { _mm512_alignr_epi64::<6>(x, before) }
     }

@@ -75,6 +75,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn clmul<const I: i32>(self, b: Self) -> Self;
     /// Bytes of each block chosen by `index` (`pshufb`).
     unsafe fn shuffle(self, index: Self) -> Self;
+    /// The sum of all blocks in the first, zeros in the others.
+    unsafe fn fold(self) -> Self;
     /// The blocks one place up; the last of `before` comes first.
     unsafe fn shift_in(before: Self, x: Self) -> Self;
     unsafe fn last(self) -> Block;
@@ -173,6 +175,16 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn times_power(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => {
+            let rest = V::splat(&BOTH_64).sub8(n);
+            let out = a.shift_right(rest).swap_halves();
+            let carry = out.and(V::splat(&UPPER_HALF));
+            a.shift_left(n).xor(carry).xor(out.clmul::<0x00>(V::splat(&FOLD)))
+        }))
+    }
+
+    #[inline(always)]
     fn shift_left(self, n: Self) -> Self {
         Words(each!(self.0, n.0, a, n => a.shift_left(n)))
     }
@@ -243,6 +255,11 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 }
 
+/// 64 in both halves.
+const BOTH_64: Block = [64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0];
+const UPPER_HALF: Block = [
+    0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
+];
 const PLACES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Words 1 and 3 of signs to where their carries go: into word 2, and around
 /// into word 0.
@@ -629,6 +646,29 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
     }
 }
 
+/// The sum of the products of all blocks, reduced once, in the first block.
+#[inline(always)]
+pub(crate) fn dot<V: Vector, const U: usize>(x: [V; U], y: [V; U]) -> V {
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        let part = |u: usize| {
+            let (x, y): (V, V) = (x[u], y[u]);
+            let middle = x.clmul::<0x01>(y).xor(x.clmul::<0x10>(y));
+            (x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y))
+        };
+        let (mut low, mut middle, mut high) = part(0);
+        let mut u = 1;
+        while u < U {
+            let (l, m, h) = part(u);
+            low = low.xor(l);
+            middle = middle.xor(m);
+            high = high.xor(h);
+            u += 1;
+        }
+        reduce(low, middle, high).fold()
+    }
+}
+
 /// A token for `U` registers of type `V`, and its [`Isa`](super::Isa).
 macro_rules! token {
     ($name:ident: $vector:ty, $u:literal, half $half:ident, unit $unit:ident, narrow $narrow:ident, needs $features:ident) => {
@@ -905,6 +945,29 @@ macro_rules! token {
                         u += 1;
                     }
                 }
+            }
+
+            #[inline(always)]
+            fn fold(self, x: Self::W) -> Self::W {
+                // SAFETY: the token says the CPU has the features.
+                unsafe {
+                    let mut sum = x.0[0];
+                    let mut u = 1;
+                    while u < $u {
+                        sum = sum.xor(x.0[u]);
+                        u += 1;
+                    }
+                    let mut out = [<$vector>::splat(&[0; 16]); $u];
+                    out[0] = sum.fold();
+                    $crate::isa::x86::Words(out)
+                }
+            }
+
+            #[inline(always)]
+            fn dot(self, x: Self::W, y: Self::W) -> Self::W {
+                let mut out = [self.splat(&[0; 16]).0[0]; $u];
+                out[0] = $crate::isa::x86::dot(x.0, y.0);
+                $crate::isa::x86::Words(out)
             }
 
             #[inline(always)]

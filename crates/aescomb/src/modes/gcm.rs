@@ -19,13 +19,13 @@
 //! same one give away H, and so forgeries of any other.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::gf128::{double_polyval, mul};
-use crate::isa::{Cipher, Wide};
+use crate::isa::{Cipher, Isa, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Facts, Last, MAX_LANES, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Gcm;
@@ -140,7 +140,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place];
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -163,7 +164,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash, _]: &mut [C::W; 2], x: C::W, _: usize) {
-        *hash = (*hash ^ x.swap_bytes()).mul(c.subkey(0));
+        *hash = c.hash(*hash, x.swap_bytes());
     }
 
     #[inline(always)]
@@ -196,16 +197,48 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers(s, key, tables);
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([_, counter]: &mut [C::W; 2], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count32(places);
+    }
+
+    #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash, _]: [C::W; 2]) -> C::W {
         (hash ^ h[1]).mul(c.subkey(0)).swap_bytes() ^ h[0]
     }
+}
+
+/// The first table: H^n ... H^1 for n lanes, then zeros.
+#[inline(always)]
+fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+    // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
+    let mut square = s.splat(key.subkey(0));
+    let mut power = square;
+    let mut i = 1;
+    while i < S::LANES {
+        let mut bit = [[0; 16]; MAX_LANES];
+        for (l, block) in bit.iter_mut().enumerate().take(S::LANES) {
+            if (S::LANES - 1 - l) & i != 0 {
+                *block = [0xff; 16];
+            }
+        }
+        power = S::W::select(s.load_row(&bit), power.mul(square), power);
+        square = square.mul(square);
+        i *= 2;
+    }
+    tables[0] = [[0; 16]; 2 * MAX_LANES];
+    s.store_row(power, &mut tables[0]);
 }
 
 /// One block of CTR.
 #[inline(always)]
 fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
     let y = c.encrypt(counter.swap_bytes()) ^ x;
-    *counter = counter.count32(c.one());
+    *counter = counter.count32(c.stride());
     y
 }
 
@@ -214,7 +247,8 @@ impl Sweep for Mac {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash];
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;
@@ -236,8 +270,13 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        *hash = (*hash ^ x.swap_bytes()).mul(c.subkey(0));
+        *hash = c.hash(*hash, x.swap_bytes());
         *hash
+    }
+
+    #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers(s, key, tables);
     }
 
     #[inline(always)]

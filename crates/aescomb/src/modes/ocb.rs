@@ -17,10 +17,10 @@
 //! a key (RFC 7253 section 5). A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Registered, Sweep, Tail};
+use super::{Feed, HEADER, Holds, Registered, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::gf128::double_block;
-use crate::isa::{Cipher, Wide};
+use crate::isa::{Cipher, Isa, Wide};
 use crate::key::{CONSTANTS, Key};
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -77,19 +77,14 @@ fn l<C: Cipher>(c: &C, i: u32) -> C::W {
     l.swap_bytes()
 }
 
-/// L_{ntz(i)} of block number `row`, counted from 0.
-#[inline(always)]
-fn next<C: Cipher>(c: &C, row: usize) -> C::W {
-    l(c, (row + 1).trailing_zeros())
-}
-
 /// In the header: the nonce without bottom; bottom; 64 - bottom, later HASH(A). In the state: the
 /// offset, the sum.
 impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
     const HEADER: usize = 3;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -123,8 +118,14 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) {
-        *offset = *offset ^ next(c, row);
-        *sum = *sum ^ c.encrypt(x ^ *offset);
+        let mask;
+        (mask, *offset) = c.offset(
+            *offset,
+            row,
+            #[inline(always)]
+            |i| l(c, i),
+        );
+        *sum = *sum ^ c.encrypt(x ^ mask);
     }
 
     #[inline(always)]
@@ -141,14 +142,39 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) -> C::W {
-        *offset = *offset ^ next(c, row);
-        let y = if SEAL {
-            c.encrypt(x ^ *offset)
-        } else {
-            c.decrypt(x ^ *offset)
-        } ^ *offset;
+        let mask;
+        (mask, *offset) = c.offset(
+            *offset,
+            row,
+            #[inline(always)]
+            |i| l(c, i),
+        );
+        let y = mask
+            ^ if SEAL {
+                c.encrypt(x ^ mask)
+            } else {
+                c.decrypt(x ^ mask)
+            };
         *sum = *sum ^ if SEAL { x } else { y };
         y
+    }
+
+    /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
+    /// The last lane's next block is the first that depends on the row.
+    #[inline(always)]
+    fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
+        let mut sum = 0;
+        for i in 0..S::LANES {
+            tables[0][i] = u128::to_le_bytes(sum);
+            let l = key.subkey(2 + (i + 1).trailing_zeros() as usize);
+            sum ^= u128::from_le_bytes(*l);
+            tables[1][i] = if i + 1 < S::LANES { *l } else { [0; 16] };
+        }
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([offset, _]: &mut [C::W; 2], _: &C, _: C::W, past: C::W) {
+        *offset = *offset ^ past;
     }
 
     #[inline(always)]

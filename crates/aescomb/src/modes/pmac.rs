@@ -13,7 +13,7 @@
 //! tags of 4 to 16 bytes.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use super::{BOTH_HALVES, FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -54,12 +54,13 @@ impl Registered for Pmac {
     }
 }
 
-/// In the state: the mask in reverse byte order; the sum.
+/// In the state: the next block's mask, in reverse byte order; the sum.
 impl Sweep for Mac {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {
@@ -69,24 +70,28 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
-        [c.subkey(0), c.zero()]
+        [c.subkey(0).double(), c.zero()]
     }
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
-        *mask = mask.double();
         *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
+        *mask = c.doubled(*mask);
         x
     }
 
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], last: &mut Last<C::W>) {
-        let mask = mask.double();
-        let three = mask.double() ^ mask;
+        let three = mask.double() ^ *mask;
         let nine = three.double() ^ three;
         let last = &last.first;
         let mask = C::W::select(last.count.partial(), nine, three).swap_bytes();
         *sum = c.encrypt(*sum ^ last.block ^ last.count.one_zero() ^ mask);
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([mask, _]: &mut [C::W; 2], c: &C, places: C::W, _: C::W) {
+        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@
 //! example has equal ones. Nothing is authenticated.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
+use super::{BOTH_HALVES, Feed, HEADER, Holds, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -69,7 +69,8 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Double;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place];
     const NONCE: bool = true;
     const USES: Uses = Uses {
         forward: ENCRYPT,
@@ -86,8 +87,13 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [t]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = crypt::<C, ENCRYPT>(c, x, *t);
-        *t = t.double();
+        *t = c.doubled(*t);
         y
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([t]: &mut [C::W; 1], c: &C, places: C::W, _: C::W) {
+        *t = t.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
     }
 
     /// The last whole block, and what comes after it.
