@@ -91,6 +91,8 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Every block times x^n in the field of `double`, for n from 0 to 63, given in
     /// both halves.
     fn times_power(self, n: Self) -> Self;
+    /// The same for n = 8 m, with m, at most 8, in every byte of `m`: faster.
+    fn times_byte_power(self, m: Self) -> Self;
     /// The product of POLYVAL (RFC 8452 section 3): a b x^-128 modulo x^128 +
     /// x^127 + x^126 + x^121 + 1.
     fn mul(self, b: Self) -> Self;

@@ -60,7 +60,10 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
 
     #[inline(always)]
     fn doubled(&self, x: S::W) -> S::W {
-        x.times_power(self.splat(&both(S::LANES)))
+        match S::LANES % 8 {
+            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16])),
+            _ => x.times_power(self.splat(&both(S::LANES))),
+        }
     }
 
     /// With the powers H^n ... H^1 of the first table for n blocks:

@@ -171,7 +171,10 @@ fn packed() {
             let (nonce, tag) = (info.usual_nonce(), info.longest_tag());
             let nonces = paint(n * nonce, 2);
             let mut tags = vec![0; n * tag];
-            let (data, ends) = (paint(n * 20, 3), Vec::from_iter((0..=n as u32).map(|i| i * 20)));
+            let (data, ends) = (
+                paint(n * 20, 3),
+                Vec::from_iter((0..=n as u32).map(|i| i * 20)),
+            );
             let indices: Vec<u32> = (0..n as u32).map(|i| i % 7).collect();
             let mut results = vec![MessageResult::default(); n];
             let text = match info.kind {
@@ -207,10 +210,13 @@ fn refused_batches() {
             let mut data = vec![paint(48, 1); 20];
             let mut batch: Vec<_> = data
                 .iter_mut()
-                .map(|data| Message::new(Text::in_place(data)).nonce(&[1; 9]).tag_appended(3))
+                .map(|data| {
+                    Message::new(Text::in_place(data))
+                        .nonce(&[1; 9])
+                        .tag_appended(3)
+                })
                 .collect();
-            counted(&warm, || call(&mut comb, op, keys, &mut batch))
-                .expect_err("a bad tag");
+            counted(&warm, || call(&mut comb, op, keys, &mut batch)).expect_err("a bad tag");
         });
     }
 }

@@ -890,6 +890,25 @@ fn padding_of_a_message_alone() {
 }
 
 #[test]
+fn tag_of_a_message_alone() {
+    for mode in Mode::ALL {
+        if mode.info().kind != Kind::Aead {
+            continue;
+        }
+        let (mut text, tag) = (paint(48, 1), good_tag(*mode));
+        let error = table(*mode)[0]
+            .open_in_place(&nonce(*mode, 0), b"data", &mut text, &tag)
+            .expect_err("a bad tag");
+        expect(error, None, Field::Tag, 48, Allowed::Nothing);
+        assert_eq!(
+            error.to_string(),
+            "the tag is not that of the message (48 bytes)"
+        );
+        assert_eq!(text, [0; 48], "not wiped");
+    }
+}
+
+#[test]
 fn lanes() {
     for backend in Backend::available() {
         let most = backend.max_lanes();

@@ -1,85 +1,131 @@
 //! Several threads: the same results, statuses and errors as one.
 #![cfg(feature = "rayon")]
 
-use aescomb::{Comb, Key, Keys, Message, Mode, Status, Team, Text};
+mod common;
 
-fn packets(n: usize) -> Vec<Vec<u8>> {
-    (0..n)
-        .map(|i| (0..(i * 97) % 1600).map(|b| (b % 251) as u8).collect())
-        .collect()
+use aescomb::{
+    Comb, Error, Key, Keys, Kind, Message, Mode, Offset, Op, Packed, Status, Team, Verdict,
+};
+use common::{Call, Draw, Form, Heap, KEYS, Sample, Scheduler, Shapes, check, ops, run, table};
+use std::sync::Arc;
+
+impl Scheduler for Team {
+    fn messages(
+        &mut self,
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut [Message<'_>],
+    ) -> Result<Verdict, Error> {
+        match op {
+            Op::Encrypt => self.encrypt(keys, batch).map(|()| Verdict { failed: 0 }),
+            Op::Decrypt => self.decrypt(keys, batch),
+            Op::Mac => self.mac(keys, batch).map(|()| Verdict { failed: 0 }),
+            Op::Verify => self.verify(keys, batch),
+            Op::Seal => self.seal(keys, batch).map(|()| Verdict { failed: 0 }),
+            Op::Open => self.open(keys, batch),
+        }
+    }
+
+    fn packed<O: Offset>(
+        &mut self,
+        _: Op,
+        _: Keys<'_>,
+        _: &mut Packed<'_, O>,
+    ) -> Result<Verdict, Error> {
+        panic!("a team takes messages");
+    }
+
+    fn about(&self, _: Mode, _: Op) -> String {
+        format!("{self:?}")
+    }
 }
 
-fn batch<'a>(packets: &'a mut [Vec<u8>], nonce: &'a [u8]) -> Vec<Message<'a>> {
-    packets
-        .iter_mut()
-        .enumerate()
-        .map(|(i, p)| {
-            Message::new(Text::in_place(p))
-                .nonce(nonce)
-                .key(i as u32 % 3)
-        })
-        .collect()
+fn team(threads: usize) -> Team {
+    Team::new((0..threads).map(|_| Comb::new()))
 }
 
-#[test]
-fn a_team_does_what_one_does() {
-    let raw = [&[1u8; 16][..], &[2; 24], &[3; 32]];
-    let mut table = Vec::new();
-    Key::expand_many(Mode::Cfb128, &raw, &mut table).unwrap();
-    for threads in [1, 2, 3, 7] {
-        let mut team = Team::new((0..threads).map(|_| Comb::new()));
-        for n in [0, 1, 2, 5, 100, 1000] {
-            for keys in [Keys::Shared(&table[0]), Keys::Table(&table)] {
-                let (mut one, mut many) = (packets(n), packets(n));
-                let nonce = [9; 16];
-                Comb::new()
-                    .encrypt(keys, &mut batch(&mut one, &nonce))
-                    .unwrap();
-                team.encrypt(keys, &mut batch(&mut many, &nonce)).unwrap();
-                assert_eq!(one, many);
-                let mut back = batch(&mut many, &nonce);
-                assert!(team.decrypt(keys, &mut back).unwrap().all_good());
-                assert!(back.iter().all(|m| m.status() == Status::Done));
-                drop(back);
-                assert_eq!(many, packets(n));
-            }
+/// Messages under the first key, or under all of a table.
+fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
+    let make = |i: usize| {
+        let shape = Shapes::Mixed.get(mode, i % 12);
+        common::sample(mode, (i % keys) as u32, i % 4, shape, i % 60 * 27)
+    };
+    (0..n).map(make).collect()
+}
+
+/// Every mode and operation with its good keys, shared and in a table.
+fn for_all(mut f: impl FnMut(Mode, Op, Keys<'static>, usize)) {
+    for mode in Mode::ALL {
+        for op in ops(*mode) {
+            f(*mode, op, Keys::Shared(&table(*mode)[0]), 1);
+            f(*mode, op, Keys::Table(table(*mode)), 5);
         }
     }
 }
 
 #[test]
-fn failures_and_mistakes_are_found_where_they_are() {
-    let key = Key::new(Mode::Cmac, &[7; 16]).unwrap();
-    let mut team = Team::new((0..3).map(|_| Comb::new()));
-    let texts = packets(300);
-    let mut tags = vec![[0u8; 16]; 300];
-    let mut list: Vec<Message> = texts
-        .iter()
-        .zip(&mut tags)
-        .map(|(t, tag)| Message::new(Text::read_only(t)).tag(tag))
-        .collect();
-    team.mac(&key, &mut list).unwrap();
-    assert!(team.verify(&key, &mut list).unwrap().all_good());
-    drop(list);
-    tags[250][3] ^= 1;
-    let mut list: Vec<Message> = texts
-        .iter()
-        .zip(&mut tags)
-        .map(|(t, tag)| Message::new(Text::read_only(t)).tag(tag))
-        .collect();
-    assert_eq!(team.verify(&key, &mut list).unwrap().failed, 1);
-    assert_eq!(list[250].status(), Status::BadTag);
+fn a_team_does_what_one_does() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(16);
+    let mut teams = [1, 2, 3, 7].map(team);
+    for_all(|mode, op, keys, count| {
+        for team in &mut teams {
+            for n in [0, 1, 2, 5, 100, 300] {
+                let call = Call {
+                    appended: draw.below(2) == 0,
+                    ..Call::new(op, keys, draw.pick(&Form::MESSAGES))
+                };
+                check(team, &heap, &call, &samples(mode, n, count));
+            }
+        }
+    });
+}
 
-    // A message that is refused stops all threads before they start.
-    let key = Key::new(Mode::Ctr, &[7; 16]).unwrap();
-    let (good, bad) = ([1u8; 16], [1u8; 12]);
-    let mut texts = packets(300);
-    let mut list = batch(&mut texts, &good);
-    let last = list.pop().unwrap();
-    list.push(last.nonce(&bad));
-    let error = team.encrypt(&key, &mut list).unwrap_err();
-    assert_eq!(error.message, Some(299));
-    assert!(list.iter().all(|m| m.status() == Status::Pending));
-    drop(list);
-    assert_eq!(texts, packets(300));
+/// Messages that fail do so whichever thread has them.
+#[test]
+fn failures_are_found_where_they_are() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(17);
+    let mut team = team(3);
+    for_all(|mode, op, keys, count| {
+        if mode.info().kind == Kind::Cipher || op == ops(mode)[0] {
+            return;
+        }
+        let mut samples = samples(mode, 300, count);
+        for i in [0, 7, 99, 100, 101, 250, 299] {
+            let sample = Arc::make_mut(&mut samples[i]);
+            let bit = draw.below(sample.tag.len() * 8);
+            sample.tag[bit / 8] ^= 1 << (bit % 8);
+            sample.verdict = Status::BadTag;
+        }
+        for form in Form::MESSAGES {
+            check(&mut team, &heap, &Call::new(op, keys, form), &samples);
+        }
+    });
+}
+
+/// A message that is refused stops all threads before they start; `run` sees that
+/// nothing was touched.
+#[test]
+fn mistakes_are_found_where_they_are() {
+    let heap = Heap::new(None);
+    let mut team = team(3);
+    for_all(|mode, op, _, count| {
+        for bad in [0, 150, 299] {
+            let mut samples = samples(mode, 300, count);
+            Arc::make_mut(&mut samples[bad]).key = KEYS as u32;
+            let call = Call::new(op, Keys::Table(table(mode)), Form::Copy);
+            let error = run(&mut team, &heap, &call, &samples).expect_err("no such key");
+            assert_eq!(error.message, Some(bad));
+        }
+    });
+    // So does a key of another mode in the table.
+    let raw = [[1; 16]; 2];
+    let mixed = [(Mode::Cbc, &raw[0]), (Mode::Ctr, &raw[1])];
+    let mixed = mixed.map(|(mode, raw)| Key::new(mode, raw).expect("a good key"));
+    let mut samples = samples(Mode::Cbc, 300, 1);
+    Arc::make_mut(&mut samples[250]).key = 1;
+    let call = Call::new(Op::Encrypt, &mixed[..], Form::InPlace);
+    let error = run(&mut team, &heap, &call, &samples).expect_err("a key of another mode");
+    assert_eq!(error.message, Some(250));
 }

@@ -59,7 +59,12 @@ fn a_batch_run_by_another_thread() {
     });
     assert!(batch.iter().all(|m| m.status() == Status::Done));
     for (data, plain) in data.iter().zip([1, 2]) {
-        let want = aescomb_ref::encrypt("ofb", &common::raw_key(Mode::Ofb, 0), &[3; 16], &[plain; 40]);
+        let want = aescomb_ref::encrypt(
+            "ofb",
+            &common::raw_key(Mode::Ofb, 0),
+            &[3; 16],
+            &[plain; 40],
+        );
         assert_eq!(Some(&data[..]), want.as_deref());
     }
 }

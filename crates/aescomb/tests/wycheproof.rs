@@ -184,7 +184,9 @@ fn go(mode: Mode, tests: &[Test], expected: Counts) {
     for test in tests {
         match test {
             Test { skip: true, .. } => counts.skipped += 1,
-            Test { length: Some(_), .. } => counts.lengths += 1,
+            Test {
+                length: Some(_), ..
+            } => counts.lengths += 1,
             _ => {
                 samples.push(test.sample(mode, table.len()));
                 table.push(Key::new(mode, &test.key).expect("a good key"));

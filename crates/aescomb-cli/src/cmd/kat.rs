@@ -262,7 +262,7 @@ impl<'a> Runner<'a> {
         findings.unwrap_or_else(|error| vec![Some(error.to_string()); cases.len()])
     }
 
-    /// A call.
+    /// All trials in one call; what is wrong with each.
     fn attempt(
         &mut self,
         op: Op,

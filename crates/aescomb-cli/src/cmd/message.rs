@@ -11,6 +11,9 @@ use std::io::Read;
 #[derive(Debug, clap::Args)]
 pub(super) struct MessageArgs {
     /// Mode: cbc, or aes-256-cbc to insist on a key length
+    ///
+    /// For modes with two keys, xts and siv, the length is that of one of them: aes-256-siv takes 64
+    /// bytes, one key after the other.
     #[arg(long, short, value_name = "MODE")]
     mode: ModeName,
     #[command(flatten)]

@@ -63,8 +63,8 @@ impl ModesArgs {
         for info in modes.iter().filter(|info| info.costs.data_prefix > 0) {
             writeln!(
                 out,
-                "{} puts {} bytes before associated data, which count for d",
-                info.name, info.costs.data_prefix
+                "d counts {} bytes more for {}, which puts them before associated data",
+                info.costs.data_prefix, info.name
             )?;
         }
         write!(out, "\n{}", text(&nonces))?;

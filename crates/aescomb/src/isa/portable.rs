@@ -197,6 +197,12 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    fn times_byte_power(self, m: Self) -> Self {
+        self.times_power(Blocks(
+            m.0.map(|m| (u128::from_le(m) & 15) << 3).map(u128::to_le),
+        ))
+    }
+
     fn shift_left(self, n: Self) -> Self {
         self.halves(n, |a, n| a.checked_shl(n as u32).unwrap_or(0))
     }

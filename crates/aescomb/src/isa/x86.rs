@@ -185,6 +185,14 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn times_byte_power(self, m: Self) -> Self {
+        Words(each!(self.0, m.up().0, a, up => a.shuffle(up)))
+            ^ Words(each!(self.0, m.down().0, a, down => {
+                a.shuffle(down).clmul::<0x00>(V::splat(&FOLD))
+            }))
+    }
+
+    #[inline(always)]
     fn shift_left(self, n: Self) -> Self {
         Words(each!(self.0, n.0, a, n => a.shift_left(n)))
     }

@@ -76,23 +76,32 @@ fn header(m: &Facts<'_>) -> [u128; HEADER] {
 #[inline(always)]
 fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> [C::W; 3] {
     // The counter goes before the nonce.
-    let low = u128::from(u64::MAX);
     let nonce =
         nonce.shuffle(c.splat(&[0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]));
-    let half = |i: u128| c.encrypt(nonce ^ c.splat(&i.to_le_bytes())) & c.splat(&low.to_le_bytes());
+    let hash = block(c, nonce, 0);
+    let first = block(c, nonce, 2);
+    let second = match bytes {
+        16 => c.zero(),
+        24 => half(c, nonce, 4),
+        _ => block(c, nonce, 4),
+    };
+    [hash, first, second]
+}
+
+/// The first half of CIPH_K(i || N), and zeros.
+#[inline(always)]
+fn half<C: Cipher>(c: &C, nonce: C::W, i: u128) -> C::W {
+    let low = u128::from(u64::MAX).to_le_bytes();
+    c.encrypt(nonce ^ c.splat(&i.to_le_bytes())) & c.splat(&low)
+}
+
+/// Those of i and i + 1.
+#[inline(always)]
+fn block<C: Cipher>(c: &C, nonce: C::W, i: u128) -> C::W {
     let up = c.splat(&[
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7,
     ]);
-    let hash = half(0) ^ half(1).shuffle(up);
-    let first = half(2) ^ half(3).shuffle(up);
-    let mut second = c.zero();
-    if bytes > 16 {
-        second = half(4);
-    }
-    if bytes > 24 {
-        second = second ^ half(5).shuffle(up);
-    }
-    [hash, first, second]
+    half(c, nonce, i) ^ half(c, nonce, i + 1).shuffle(up)
 }
 
 const USES: Uses = FORWARD;

@@ -208,12 +208,13 @@ fn stretch<C: Cipher>(c: &C, ktop: C::W, bottom: C::W, rest: C::W) -> C::W {
     let second = ktop.shuffle(c.splat(&[
         15, 14, 13, 12, 11, 10, 9, 8, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
     ]));
-    let third = |from: [u8; 8]| {
-        let mut index = [NONE; 16];
-        index[8..].copy_from_slice(&from);
-        ktop.shuffle(c.splat(&index))
-    };
-    let after = second ^ third([7, 6, 5, 4, 3, 2, 1, 0]) ^ third([8, 7, 6, 5, 4, 3, 2, 1]);
+    let after = second
+        ^ ktop.shuffle(c.splat(&[
+            NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 7, 6, 5, 4, 3, 2, 1, 0,
+        ]))
+        ^ ktop.shuffle(c.splat(&[
+            NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 8, 7, 6, 5, 4, 3, 2, 1,
+        ]));
     let bits = halves.shift_left(bottom) ^ after.shift_right(rest);
     bits.shuffle(c.splat(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]))
 }

@@ -7,7 +7,7 @@ mod memory;
 mod runner;
 
 pub use memory::{CANARY, Heap, Memory};
-pub use runner::{Call, Form, Outcome, alone, call, check, run, works_with};
+pub use runner::{Call, Form, Outcome, Scheduler, alone, call, check, run, works_with};
 
 use aescomb::{Backend, Comb, Key, Kind, Lengths, Mode, Op, Status};
 use std::collections::HashMap;
@@ -147,8 +147,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// How many shapes [`Shape::nth`] knows.
-    pub const COUNT: usize = 14;
+    /// How many there are of [`Shape::nth`] until all lengths have been.
+    pub const COUNT: usize = 16;
 
     /// The nonce and tag that are used most, and one component.
     pub fn usual(mode: Mode) -> Shape {
@@ -164,7 +164,7 @@ impl Shape {
     /// numbers of components.
     pub fn nth(mode: Mode, n: usize) -> Shape {
         let info = mode.info();
-        if n % Shape::COUNT == 0 {
+        if n.is_multiple_of(Shape::COUNT) {
             return Shape::usual(mode);
         }
         let (least, most) = info.nonce_bytes;

@@ -170,27 +170,71 @@ pub fn call<'k, B: Batch + ?Sized>(
     }
 }
 
+/// What runs batches: a scheduler, or a team of them.
+pub trait Scheduler {
+    fn messages(
+        &mut self,
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut [Message<'_>],
+    ) -> Result<Verdict, Error>;
+
+    fn packed<O: Offset>(
+        &mut self,
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut Packed<'_, O>,
+    ) -> Result<Verdict, Error>;
+
+    /// How it goes about an operation.
+    fn about(&self, mode: Mode, op: Op) -> String;
+}
+
+impl Scheduler for Comb {
+    fn messages(
+        &mut self,
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut [Message<'_>],
+    ) -> Result<Verdict, Error> {
+        call(self, op, keys, batch)
+    }
+
+    fn packed<O: Offset>(
+        &mut self,
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut Packed<'_, O>,
+    ) -> Result<Verdict, Error> {
+        call(self, op, keys, batch)
+    }
+
+    fn about(&self, mode: Mode, op: Op) -> String {
+        format!("{} P={}", self.backend(mode, op), self.lanes(mode, op))
+    }
+}
+
 /// Takes samples through a call and says what became of them. Panics where a
 /// byte changed that is none of the call's business.
-pub fn run<M: Memory>(
-    comb: &mut Comb,
+pub fn run<S: Scheduler, M: Memory>(
+    comb: &mut S,
     memory: &M,
     call: &Call<'_>,
     samples: &[Arc<Sample>],
 ) -> Result<Vec<Outcome>, Error> {
     match call.form {
         Form::InPlace | Form::Copy | Form::CopyUninit => run_messages(comb, memory, call, samples),
-        Form::Offsets => run_packed::<u32, _>(comb, memory, call, samples),
-        Form::OffsetsCopy => run_packed::<i64, _>(comb, memory, call, samples),
-        Form::Slots => run_packed::<usize, _>(comb, memory, call, samples),
-        Form::Ring => run_packed::<i32, _>(comb, memory, call, samples),
-        Form::RingToSlots => run_packed::<u64, _>(comb, memory, call, samples),
+        Form::Offsets => run_packed::<u32, _, _>(comb, memory, call, samples),
+        Form::OffsetsCopy => run_packed::<i64, _, _>(comb, memory, call, samples),
+        Form::Slots => run_packed::<usize, _, _>(comb, memory, call, samples),
+        Form::Ring => run_packed::<i32, _, _>(comb, memory, call, samples),
+        Form::RingToSlots => run_packed::<u64, _, _>(comb, memory, call, samples),
     }
 }
 
 /// [`run`], and every message must turn out as its sample says.
-pub fn check<M: Memory>(
-    comb: &mut Comb,
+pub fn check<S: Scheduler, M: Memory>(
+    comb: &mut S,
     memory: &M,
     call: &Call<'_>,
     samples: &[Arc<Sample>],
@@ -204,10 +248,9 @@ pub fn check<M: Memory>(
             Keys::Table(_) => format!("table {keys:?}"),
         };
         format!(
-            "{mode} {} {} P={} {:?} spare={} appended={}, {keys}, lengths {lens:?}",
-            comb.backend(mode, call.op),
+            "{mode} {} {} {:?} spare={} appended={}, {keys}, lengths {lens:?}",
             call.op.name(),
-            comb.lanes(mode, call.op),
+            comb.about(mode, call.op),
             call.form,
             call.spare,
             call.appended
@@ -303,8 +346,8 @@ fn filled<M: Memory>(memory: &M, bytes: &[u8], len: usize) -> M::Buf {
     buf
 }
 
-fn run_messages<M: Memory>(
-    comb: &mut Comb,
+fn run_messages<S: Scheduler, M: Memory>(
+    comb: &mut S,
     memory: &M,
     call: &Call<'_>,
     samples: &[Arc<Sample>],
@@ -370,7 +413,7 @@ fn run_messages<M: Memory>(
             false => message.tag(tag),
         });
     }
-    let result = self::call(comb, op, call.keys, &mut batch);
+    let result = comb.messages(op, call.keys, &mut batch);
     let mut done: Vec<(Status, Vec<u8>)> = batch
         .into_iter()
         .map(|m| {
@@ -535,8 +578,8 @@ where
     }
 }
 
-fn run_packed<O, M: Memory>(
-    comb: &mut Comb,
+fn run_packed<O, S: Scheduler, M: Memory>(
+    comb: &mut S,
     memory: &M,
     call: &Call<'_>,
     samples: &[Arc<Sample>],
@@ -663,7 +706,7 @@ where
     if with_results {
         batch = batch.results(&mut results);
     }
-    let result = self::call(comb, op, call.keys, &mut batch);
+    let result = comb.packed(op, call.keys, &mut batch);
     let text: &[u8] = if copies { &dst } else { &src };
     let places = to.as_ref().unwrap_or(&from);
     // Everything but the results must be as it was.
