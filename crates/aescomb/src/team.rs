@@ -99,6 +99,30 @@ impl Team {
         self.run(Op::Verify, keys.into(), batch)
     }
 
+    /// As [`Comb::seal`].
+    ///
+    /// # Errors
+    /// Those of [`Comb::seal`]; no message has been touched then.
+    pub fn seal<'k>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut [Message<'_>],
+    ) -> Result<(), Error> {
+        self.run(Op::Seal, keys.into(), batch).map(|_| ())
+    }
+
+    /// As [`Comb::open`].
+    ///
+    /// # Errors
+    /// Those of [`Comb::open`]; no message has been touched then.
+    pub fn open<'k>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut [Message<'_>],
+    ) -> Result<Verdict, Error> {
+        self.run(Op::Open, keys.into(), batch)
+    }
+
     fn run(&mut self, op: Op, keys: Keys<'_>, batch: &mut [Message<'_>]) -> Result<Verdict, Error> {
         if batch.is_empty() {
             return Ok(Verdict { failed: 0 });
@@ -139,7 +163,7 @@ fn shares<'b, 'm>(
     n: usize,
 ) -> Vec<(usize, Pending<'b, [Message<'m>]>)> {
     // What a message costs beside its bytes, in bytes.
-    let cost = |m: &Message| m.job().len + 128;
+    let cost = |m: &Message| m.job().len + m.job().data_len + 128;
     let mut left: usize = batch.iter().map(cost).sum();
     let mut first = 0;
     let mut parts = Vec::with_capacity(n);
