@@ -255,9 +255,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Words(each!(self.0, b.0, a, b => {
-            let low = a.clmul::<0x00>(b);
-            let middle = a.clmul::<0x01>(b).xor(a.clmul::<0x10>(b));
-            let high = a.clmul::<0x11>(b);
+            let (low, middle, high) = products(a, b);
             reduce(low, middle, high)
         }))
     }
@@ -654,20 +652,26 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
     }
 }
 
+/// The carry-less products of the blocks: of the lower halves, of lower and upper,
+/// of the upper halves.
+#[inline(always)]
+unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let middle = x.clmul::<0x01>(y).xor(x.clmul::<0x10>(y));
+        (x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y))
+    }
+}
+
 /// The sum of the products of all blocks, reduced once, in the first block.
 #[inline(always)]
 pub(crate) fn dot<V: Vector, const U: usize>(x: [V; U], y: [V; U]) -> V {
     // SAFETY: values of the vector type exist.
     unsafe {
-        let part = |u: usize| {
-            let (x, y): (V, V) = (x[u], y[u]);
-            let middle = x.clmul::<0x01>(y).xor(x.clmul::<0x10>(y));
-            (x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y))
-        };
-        let (mut low, mut middle, mut high) = part(0);
+        let (mut low, mut middle, mut high) = products(x[0], y[0]);
         let mut u = 1;
         while u < U {
-            let (l, m, h) = part(u);
+            let (l, m, h) = products(x[u], y[u]);
             low = low.xor(l);
             middle = middle.xor(m);
             high = high.xor(h);
