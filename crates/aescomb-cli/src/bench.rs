@@ -2,4 +2,5 @@
 
 pub(crate) mod bound;
 pub(crate) mod case;
+pub(crate) mod field;
 pub(crate) mod report;

@@ -30,9 +30,10 @@ mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
-    ni::Ni,
+    ni::{Ni, NiOne},
     vaes256::Vaes256,
     vaes512::{Vaes512, Vaes512x8},
+    x86::CarryLess,
 };
 
 /// [`Isa::expand`] on a backend.

@@ -3,9 +3,11 @@
 use crate::backend::Backend;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::{self, Block, Part};
-use crate::modes::Mode;
+use crate::lanes::MAX_LANES;
+use crate::modes::{Mode, Tables};
 use alloc::vec::Vec;
 use core::fmt;
+use once_cell::race::OnceBox;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// How many constants a mode may have for a key.
@@ -14,7 +16,8 @@ pub(crate) const CONSTANTS: usize = 10;
 /// A key for one mode: the AES key schedules and the mode's constants.
 ///
 /// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
-/// touches what it needs), usable with every backend, wiped on drop. `Debug` shows the mode and the key size only.
+/// touches what it needs; 1 KiB more once a long message of a mode like GCM or OCB
+/// comes), usable with every backend, wiped on drop. `Debug` shows the mode and the key size only.
 ///
 /// ```
 /// use aescomb::{Key, Mode};
@@ -23,7 +26,6 @@ pub(crate) const CONSTANTS: usize = 10;
 /// assert!(Key::new(Mode::Cbc, &[0x2b; 17]).is_err());
 /// # Ok::<(), aescomb::Error>(())
 /// ```
-#[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Key {
     /// Round keys of the cipher, FIPS 197 section 5.2.
@@ -31,8 +33,8 @@ pub struct Key {
     // Beside the round keys: a message's key is looked at once.
     mode: Mode,
     rounds: u8,
-    /// Keeps what follows at multiples of 16.
-    reserved: [u8; 14],
+    /// What long messages need beside it, made when the first one comes.
+    tables: OnceBox<KeyTables>,
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
     pub(crate) dec: [Block; 15],
@@ -133,7 +135,7 @@ impl Key {
         Key {
             mode,
             rounds: 0,
-            reserved: [0; 14],
+            tables: OnceBox::new(),
             enc: [[0; 16]; 15],
             dec: [[0; 16]; 15],
             second: [[0; 16]; 15],
@@ -159,6 +161,22 @@ impl Key {
         usize::from(self.rounds)
     }
 
+    /// The mode's tables for kernels of `lanes` lanes, which `make` makes where there
+    /// are none yet; `None` where those there are are for others.
+    #[inline(always)]
+    pub(crate) fn tables(&self, lanes: usize, make: impl FnOnce() -> Tables) -> Option<&Tables> {
+        let made = self.tables.get_or_init(|| {
+            let rows = make();
+            alloc::boxed::Box::new(KeyTables { lanes, rows })
+        });
+        (made.lanes == lanes).then_some(&made.rows)
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_tables(&self) -> bool {
+        self.tables.get().is_some()
+    }
+
     #[inline(always)]
     pub(crate) fn subkey(&self, i: usize) -> &Block {
         &self.sub[i]
@@ -177,6 +195,33 @@ impl Key {
         };
         let two = self.mode.info().two_keys;
         (raw(&self.enc), two.then(|| raw(&self.second)))
+    }
+}
+
+/// [`Tables`] for kernels of so many lanes, wiped on drop.
+struct KeyTables {
+    lanes: usize,
+    rows: Tables,
+}
+
+impl Drop for KeyTables {
+    fn drop(&mut self) {
+        self.rows = [[0; 16]; 2 * MAX_LANES];
+        zeroize::optimization_barrier(self);
+    }
+}
+
+impl Clone for Key {
+    fn clone(&self) -> Self {
+        Key {
+            enc: self.enc,
+            mode: self.mode,
+            rounds: self.rounds,
+            tables: OnceBox::new(),
+            dec: self.dec,
+            second: self.second,
+            sub: self.sub,
+        }
     }
 }
 
@@ -206,6 +251,8 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     let each = raw[0].len() >> u32::from(info.two_keys);
     for key in out.iter_mut() {
         key.rounds = (each / 4 + 6) as u8;
+        // It may be a place that is used again.
+        key.tables = OnceBox::new();
     }
     let mut halves = [&[][..]; STEP];
     if info.two_keys {

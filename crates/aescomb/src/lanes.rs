@@ -251,11 +251,19 @@ impl<const L: usize> Pieces<L> {
         count: [[0; 16]; L],
     };
 
+    /// Of no bytes, `at` is not kept: a masked load that loads nothing takes hundreds
+    /// of cycles where nothing can be read.
     #[inline(always)]
     fn set(&mut self, l: usize, at: *const u8, len: usize) {
-        self.at[l] = at;
+        self.at[l] = if len == 0 { self.nowhere() } else { at };
         self.len[l] = len;
         self.count[l] = [len as u8; 16];
+    }
+
+    /// Memory that nothing is read from or written to.
+    #[inline(always)]
+    fn nowhere(&self) -> *const u8 {
+        self.count.as_ptr().cast()
     }
 
     /// # Safety
@@ -418,6 +426,19 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             group.place::<M>(l, job.src);
         }
         group
+    }
+
+    /// Sends results of no bytes nowhere, as [`Pieces::set`] does.
+    #[inline(always)]
+    fn place_ends(&mut self, lanes: usize) {
+        for l in 0..lanes {
+            if self.rest.len[l] == 0 {
+                self.end[l] = self.rest.nowhere().cast_mut();
+            }
+            if self.second.len[l] == 0 {
+                self.second_end[l] = self.rest.nowhere().cast_mut();
+            }
+        }
     }
 
     /// Insertion, for messages so long that the queue gives them only nearly in
@@ -815,6 +836,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 lanes.rest.set(l, core::ptr::null(), 0);
                 lanes.second.set(l, core::ptr::null(), 0);
             }
+            if M::OUTPUT && M::TAIL != Tail::Padded {
+                lanes.place_ends(S::LANES);
+            }
             // SAFETY: the pieces are valid for their lengths, at most 16, and so
             // are their results' places; a padded message's destination has room
             // for whole blocks.
@@ -835,6 +859,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 if M::OUTPUT {
                     if M::TAIL == Tail::Padded {
                         lanes.rest.len[..used].fill(16);
+                        lanes.end[used..].fill(lanes.rest.nowhere().cast_mut());
                     }
                     let len = lanes.rest.len.as_ptr();
                     scatter_part(s, &last.first.block, lanes.end.as_ptr(), len);
@@ -861,6 +886,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         for l in self.used..S::LANES {
             lanes.tag_len[l] = 0;
+            lanes.tag[l] = lanes.rest.nowhere().cast_mut();
             lanes.given.set(l, core::ptr::null(), 0);
         }
         // SAFETY: tags have at most 16 bytes, are readable or writable, and

@@ -27,6 +27,7 @@
 //! - [`Message`] and [`Packed`]: the two forms of a batch.
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
+//! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
 //! - [`Backend`]: the implementations, chosen at run time.
 //!
 //! These are building blocks: none of the modes here that encrypt also
@@ -59,6 +60,8 @@ mod batch;
 mod bytes;
 pub mod comb;
 mod error;
+#[doc(hidden)]
+pub mod field;
 mod gf128;
 mod isa;
 mod key;
@@ -67,6 +70,8 @@ mod lanes;
 mod mode;
 mod modes;
 mod neighbours;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 mod scheduler;
 mod span;
 mod sweep;

@@ -55,7 +55,8 @@ pub struct Info {
     pub nonce_bytes: (usize, usize),
     /// Bytes of tag that it takes, in ascending order; empty where there is none.
     pub tag_bytes: &'static [usize],
-    /// The most components of associated data: 0, 1 or more.
+    /// The most components of associated data: 0, 1 or more. A nonce that may be left
+    /// out (of fewest 0 bytes) is one of them.
     pub data_components: usize,
     /// Message and result lengths.
     pub lengths: Lengths,

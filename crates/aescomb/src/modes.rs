@@ -202,8 +202,11 @@ pub(crate) enum Holds {
     Hash,
 }
 
-/// Rows that depend on a key alone, for neighbouring blocks: two for the mode.
-pub(crate) type Tables = [[Block; 2 * MAX_LANES]; 2];
+/// Two rows that depend on a key alone, for neighbouring blocks: one from 0 on, one
+/// from [`SECOND`] on.
+pub(crate) type Tables = [Block; 2 * MAX_LANES];
+/// Where the second row of [`Tables`] begins.
+pub(crate) const SECOND: usize = MAX_LANES;
 
 /// What the rows of a message leave for its finish.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -358,6 +361,9 @@ pub(crate) trait Sweep {
 
     /// For [`Feed::Place`]: what each block of state is.
     const BLOCKS: &'static [Holds] = &[];
+
+    /// For [`Feed::Place`]: about how many rows' time `tables` takes.
+    const TABLES: usize = 0;
 
     /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
     /// need.

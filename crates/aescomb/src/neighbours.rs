@@ -11,7 +11,7 @@
 
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::lanes::MAX_LANES;
-use crate::modes::{Holds, State, Sweep, Tables};
+use crate::modes::{Holds, SECOND, State, Sweep, Tables};
 use core::ops::Range;
 
 /// A row of neighbouring blocks under one key: all of it, or where `PART` the first
@@ -66,20 +66,21 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         }
     }
 
-    /// With the powers H^n ... H^1 of the first table for n blocks:
+    /// With the powers H^n ... H^1 of the first row for n blocks:
     /// `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
     #[inline(always)]
     fn hash(&self, hash: S::W, x: S::W) -> S::W {
         let s = self.c.s;
         let x = if PART { x & self.mask } else { x };
         let first = if PART { S::LANES - self.blocks } else { 0 };
-        // SAFETY: the table has room for a row from any of the first lanes on.
-        let powers = unsafe { s.load(self.tables[0][first..].as_ptr().cast()) };
+        // What lies beyond H^1 is multiplied by zeros.
+        // SAFETY: there is a row from any of the first lanes on.
+        let powers = unsafe { s.load(self.tables[first..].as_ptr().cast()) };
         s.dot(hash ^ x, powers)
     }
 
     /// Lane l holds the offset of block r n + l, for row r of n blocks. What block
-    /// r n + l + 1 adds is in the second table, but for the last lane, whose block is
+    /// r n + l + 1 adds is in the second row, but for the last lane, whose block is
     /// the first that depends on r. From row to row all lanes go from a place in the
     /// Gray code to that n further on: two bits of it change.
     #[inline(always)]
@@ -87,7 +88,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         let s = self.c.s;
         let bits = S::LANES.ilog2();
         let up = l(bits + (row + 1).trailing_zeros());
-        let used = offset ^ s.load_row(&self.tables[1]) ^ (up & one_lane(s, S::LANES - 1));
+        let used = offset ^ table_row(s, self.tables, SECOND) ^ (up & one_lane(s, S::LANES - 1));
         let next = match bits {
             0 => offset ^ up,
             _ => offset ^ up ^ l(bits - 1),
@@ -161,7 +162,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
             None => c.zero(),
         },
     );
-    M::spread(&mut w, &whole, s.iota(), s.load_row(&tables[0]));
+    M::spread(&mut w, &whole, s.iota(), table_row(s, tables, 0));
     let mut at = blocks.start;
     while blocks.end - at >= S::LANES {
         // SAFETY: a row is left from `at` on.
@@ -205,6 +206,13 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
             Holds::Sum => lane(s, s.fold(now), 0),
         };
     }
+}
+
+/// A row of tables.
+#[inline(always)]
+fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
+    // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
+    unsafe { s.load(tables[from..].as_ptr().cast()) }
 }
 
 /// A number in both halves of a block.

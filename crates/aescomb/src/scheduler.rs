@@ -399,6 +399,8 @@ pub(crate) struct Task<'k> {
     tag: u32,
     /// The most components of associated data.
     components: usize,
+    /// A nonce that may be left out is one of them.
+    nonce_is_data: bool,
     /// Bits of a length that must be clear, and the least it may be.
     clear: usize,
     least: usize,
@@ -438,6 +440,7 @@ impl<'k> Task<'k> {
                 list => list.iter().fold(0, |mask, n| mask | 1 << n),
             },
             components: info.data_components,
+            nonce_is_data: info.nonce_bytes.0 == 0 && info.nonce_bytes.1 > 0,
             clear: if input == Lengths::WholeBlocks { 15 } else { 0 },
             least: if unpad || input == Lengths::FromOneBlock {
                 16
@@ -467,6 +470,12 @@ impl<'k> Task<'k> {
         len.saturating_sub(self.left) / 16
     }
 
+    /// Components of associated data, with a nonce that is one.
+    #[inline(always)]
+    fn components_of(&self, job: &Job) -> usize {
+        job.components() + usize::from(self.nonce_is_data & (job.nonce_len > 0))
+    }
+
     /// Checks a message with a destination of `dst_len` bytes; every message is
     /// checked before any is touched.
     #[inline(always)]
@@ -475,7 +484,7 @@ impl<'k> Task<'k> {
         let needed = self.written(len);
         let good = (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
             & (self.tag >> job.tag_len.min(31) & 1 == 1)
-            & (job.components() <= self.components)
+            & (self.components_of(job) <= self.components)
             & ((len | job.data_len) < UNLIMITED)
             & (len & self.clear == 0)
             & (len >= self.least)
@@ -496,6 +505,16 @@ impl<'k> Task<'k> {
         }
     }
 
+    /// Refuses a source of `src_len` bytes and a result of `needed` that overlap and
+    /// are not the same place.
+    fn apart(&self, job: &Job, src_len: usize, needed: usize) -> Result<(), Error> {
+        if job.src == job.dst.cast_const() || disjoint(job.src, src_len, job.dst, needed) {
+            return Ok(());
+        }
+        let apart = job.src.addr().abs_diff(job.dst.addr());
+        Err(Error::new(Field::Overlap, apart, Allowed::Nothing))
+    }
+
     /// Gives a job the tag that is part of its text, which has `src_len` bytes; how
     /// many bytes longer its result is for it.
     pub(crate) fn append(
@@ -509,6 +528,7 @@ impl<'k> Task<'k> {
         match self.op {
             Op::Seal => {
                 job.len = src_len;
+                self.apart(job, src_len, src_len.saturating_add(bytes))?;
                 if dst_len < src_len.saturating_add(bytes) {
                     return wrong(Field::OutputLength, dst_len, src_len.saturating_add(bytes));
                 }
@@ -520,6 +540,7 @@ impl<'k> Task<'k> {
                     return wrong(Field::TextLength, src_len, bytes);
                 }
                 job.len = src_len - bytes;
+                self.apart(job, src_len, job.len)?;
                 job.tag = job.src.wrapping_add(job.len).cast_mut();
                 Ok(0)
             }
@@ -551,12 +572,12 @@ impl<'k> Task<'k> {
             };
             return wrong(Field::TagLength, job.tag_len as usize, allowed);
         }
-        if job.components() > self.components {
+        if self.components_of(job) > self.components {
             let allowed = match self.components {
                 0 => Allowed::Nothing,
                 n => Allowed::AtMost(n),
             };
-            return wrong(Field::DataCount, job.components(), allowed);
+            return wrong(Field::DataCount, self.components_of(job), allowed);
         }
         let limits = self.mode.limits(job);
         let most = |n: u64| Allowed::AtMost(usize::try_from(n).unwrap_or(usize::MAX));
@@ -575,9 +596,8 @@ impl<'k> Task<'k> {
         if dst_len < needed {
             return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
         }
-        if job.src != job.dst.cast_const() && !disjoint(job.src, job.len, job.dst, needed) {
-            let apart = job.src.addr().abs_diff(job.dst.addr());
-            return wrong(Field::Overlap, apart, Allowed::Nothing);
+        if let Err(overlap) = self.apart(job, job.len, needed) {
+            return Some(overlap);
         }
         let Keys::Table(table) = self.keys else {
             return None;

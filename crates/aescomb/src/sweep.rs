@@ -18,8 +18,6 @@ pub(crate) struct Memory {
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
-    /// Rows that depend on one key.
-    tables: Box<Tables>,
 }
 
 impl Memory {
@@ -28,17 +26,7 @@ impl Memory {
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
             derived: Box::new(LaneKeys::new()),
-            tables: Box::new(NO_TABLES),
         }
-    }
-}
-
-const NO_TABLES: Tables = [[[0; 16]; 2 * MAX_LANES]; 2];
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        *self.tables = NO_TABLES;
-        zeroize::optimization_barrier(&*self.tables);
     }
 }
 
@@ -88,25 +76,15 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
                     keys: &keys,
                     key,
                 };
-                let wide = s.keys(key);
-                let mut tables = NO_TABLES;
-                let mut beside = OneKey {
-                    c: Uniform::new(s, &wide, key),
-                    key,
-                    tables: &mut tables,
-                    made: false,
-                };
-                run::<_, M, 1, 0>(
-                    n,
-                    group,
-                    |_| key,
-                    c,
+                let mut beside = OneKey { s, key, keys: None };
+                let ciphers = Ciphers {
+                    all: c,
                     half,
                     narrow,
-                    &once,
-                    &mut beside,
-                    derived.as_mut(),
-                );
+                    once: &once,
+                };
+                let derived = derived.as_mut();
+                run::<_, M, 1, 0>(n, group, |_| key, ciphers, &mut beside, derived);
             }
             _ => span::<S, M>(s, &s.keys(key), key, job),
         },
@@ -143,9 +121,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         lanes,
         keys: lane_keys,
         derived,
-        tables,
     } = &mut **memory;
-    let mut tables_made = false;
+
     let jobs = *jobs;
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
@@ -163,6 +140,13 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 Some(shared) => span::<S, M>(s, shared, key, job),
                 None => span::<S, M>(s, &s.keys(key), key, job),
             }
+            continue;
+        }
+        // Nothing to put beside it.
+        if queue.len() == 1 || degree == 1 {
+            queue.pop(i);
+            let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
+            kernel_alone::<S, M>(s, key, job, verdict);
             continue;
         }
         let group = lanes.group::<M>(
@@ -193,23 +177,18 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 key,
             };
             let mut beside = OneKey {
-                c,
-                key,
-                tables: &mut **tables,
-                made: tables_made,
-            };
-            run::<S, M, MAX_LANES, IDLE_ROWS>(
                 s,
-                group,
-                all,
-                c,
+                key,
+                keys: Some(shared),
+            };
+            let ciphers = Ciphers {
+                all: c,
                 half,
                 narrow,
-                &once,
-                &mut beside,
-                Some(derived),
-            );
-            tables_made = beside.made;
+                once: &once,
+            };
+            let derived = Some(&mut **derived);
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, ciphers, &mut beside, derived);
         } else {
             for (l, key) in group.keys().iter().enumerate() {
                 s.lane_key(lane_keys, l, keys.get(*key), M::USES);
@@ -221,36 +200,72 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 s: s.narrow(),
                 keys,
             };
-            run::<S, M, MAX_LANES, IDLE_ROWS>(
-                s,
-                group,
-                all,
-                c,
+            let ciphers = Ciphers {
+                all: c,
                 half,
                 narrow,
-                &PerLaneOnce(c),
-                &mut ManyKeys {
-                    s,
-                    key: all,
-                    tables: &mut **tables,
-                },
-                Some(derived),
-            );
+                once: &PerLaneOnce(c),
+            };
+            let derived = Some(&mut **derived);
+            let beside = &mut ManyKeys { s, key: all };
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, ciphers, beside, derived);
         }
     }
 }
 
-/// One group, all passes. `c`, `half` and `narrow` are the messages' keys for all
-/// lanes, for half of them and for the first.
+/// The keys of a group's messages: for rows of all lanes, of half of them, of the
+/// first, and for what is done once a message.
+struct Ciphers<'o, A, H, N, O> {
+    all: A,
+    half: H,
+    narrow: N,
+    once: &'o O,
+}
+
+impl<A: Copy, H: Copy, N: Copy, O> Clone for Ciphers<'_, A, H, N, O> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Copy, H: Copy, N: Copy, O> Copy for Ciphers<'_, A, H, N, O> {}
+
+/// [`Ciphers`] of an instruction set.
+trait Of<S: Isa>: Copy {
+    type All: Cipher<W = S::W> + Copy;
+    type Half: Cipher<W = <S::Half as Isa>::W> + Copy;
+    type Narrow: Cipher<W = <S::Narrow as Isa>::W> + Copy;
+    type Once: Cipher<W = S::W>;
+    fn get(&self) -> Ciphers<'_, Self::All, Self::Half, Self::Narrow, Self::Once>;
+}
+
+impl<S, A, H, N, O> Of<S> for Ciphers<'_, A, H, N, O>
+where
+    S: Isa,
+    A: Cipher<W = S::W> + Copy,
+    H: Cipher<W = <S::Half as Isa>::W> + Copy,
+    N: Cipher<W = <S::Narrow as Isa>::W> + Copy,
+    O: Cipher<W = S::W>,
+{
+    type All = A;
+    type Half = H;
+    type Narrow = N;
+    type Once = O;
+
+    #[inline(always)]
+    fn get(&self) -> Ciphers<'_, A, H, N, O> {
+        *self
+    }
+}
+
+/// One group, all passes.
 #[inline(always)]
 fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Key,
-    c: impl Cipher<W = S::W> + Copy,
-    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
-    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
-    once: &impl Cipher<W = S::W>,
+    ciphers: impl Of<S>,
     beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
 ) {
@@ -259,19 +274,23 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
         && let Some(derived) = derived
     {
         let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-        let [hash, first, second] = group.derive::<S, M>(s, once, bytes);
+        let [hash, first, second] = group.derive::<S, M>(s, ciphers.get().once, bytes);
         s.expand_row(derived, [first, second], bytes);
         derived.set_subkey(s, 0, hash);
         let keys = &*derived;
-        let half = PerLane { s: s.half(), keys };
-        let narrow = PerLane {
-            s: s.narrow(),
-            keys,
+        let all = PerLane { s, keys };
+        let ciphers = Ciphers {
+            all,
+            half: PerLane { s: s.half(), keys },
+            narrow: PerLane {
+                s: s.narrow(),
+                keys,
+            },
+            once: &PerLaneOnce(all),
         };
-        let c = PerLane { s, keys };
-        passes::<S, M, L, IDLE>(s, group, c, half, narrow, &PerLaneOnce(c), &mut Nothing);
+        passes::<S, M, L, IDLE>(s, group, ciphers, &mut Nothing);
     } else {
-        passes::<S, M, L, IDLE>(s, group, c, half, narrow, once, beside);
+        passes::<S, M, L, IDLE>(s, group, ciphers, beside);
     }
 }
 
@@ -279,16 +298,13 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
-    c: impl Cipher<W = S::W> + Copy,
-    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
-    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
-    once: &impl Cipher<W = S::W>,
+    ciphers: impl Of<S>,
     beside: &mut impl Beside,
 ) {
-    pass::<S, M, L, IDLE>(s, &mut group, c, half, narrow, once, beside);
+    pass::<S, M, L, IDLE>(s, &mut group, ciphers, beside);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, &mut group, c, half, narrow, once, beside);
+        pass::<S, M::Then, L, IDLE>(s, &mut group, ciphers, beside);
     }
 }
 
@@ -298,16 +314,16 @@ fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
-    c: impl Cipher<W = S::W> + Copy,
-    half: impl Cipher<W = <S::Half as Isa>::W> + Copy,
-    narrow: impl Cipher<W = <S::Narrow as Isa>::W> + Copy,
-    once: &impl Cipher<W = S::W>,
+    ciphers: impl Of<S>,
     beside: &mut impl Beside,
 ) {
-    group.begin::<S, M>(s, once);
+    let c = ciphers.get();
+    group.begin::<S, M>(s, c.once);
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
-        if M::FEED == Feed::Place && beside.pays(window.lanes, group.rows()[0] - group.done()) {
+        let rest = group.rows()[0] - group.done();
+        if M::FEED == Feed::Place && beside.pays::<M>(window.lanes, rest) {
+            // From a multiple of a row on.
             let past = group.done() % beside.lanes();
             if past == 0 {
                 for l in 0..window.lanes {
@@ -320,14 +336,14 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             window.rows = rows;
         }
         if window.lanes == 1 && S::LANES > 1 {
-            group.window::<S::Narrow, M>(s.narrow(), narrow, window);
+            group.window::<S::Narrow, M>(s.narrow(), c.narrow, window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
-            group.window::<S::Half, M>(s.half(), half, window);
+            group.window::<S::Half, M>(s.half(), c.half, window);
         } else {
-            group.window::<S, M>(s, c, window);
+            group.window::<S, M>(s, c.all, window);
         }
     }
-    group.finish::<S, M>(s, once);
+    group.finish::<S, M>(s, c.once);
 }
 
 /// The other way to do rows: messages one by one, blocks of each side by side.
@@ -336,7 +352,7 @@ trait Beside {
     fn lanes(&self) -> usize;
     /// Whether it is the better way for `lanes` messages of which the longest has
     /// `rest` blocks left.
-    fn pays(&self, lanes: usize, rest: usize) -> bool;
+    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool;
     /// Does the rest of lane `l`'s rows.
     fn lane<M: Sweep, const L: usize, const IDLE: usize>(
         &mut self,
@@ -352,23 +368,24 @@ fn pays<S: Isa>(lanes: usize, rest: usize, fixed: usize) -> bool {
     S::LANES > 1 && lanes * (rest + fixed * S::LANES) * 2 < rest * S::LANES * 3
 }
 
-/// Under one key.
-struct OneKey<'k, 't, S: Isa> {
-    c: Uniform<'k, S>,
+/// Under one key, which keeps the tables.
+struct OneKey<'k, S: Isa> {
+    s: S,
     key: &'k Key,
-    tables: &'t mut Tables,
-    made: bool,
+    /// In the instruction set's form, if that was made before.
+    keys: Option<&'k S::Keys>,
 }
 
-impl<S: Isa> Beside for OneKey<'_, '_, S> {
+impl<S: Isa> Beside for OneKey<'_, S> {
     #[inline(always)]
     fn lanes(&self) -> usize {
         S::LANES
     }
 
     #[inline(always)]
-    fn pays(&self, lanes: usize, rest: usize) -> bool {
-        pays::<S>(lanes, rest, 1)
+    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
+        let made = self.key.has_tables();
+        pays::<S>(lanes, rest, if made { 1 } else { 1 + M::TABLES })
     }
 
     #[inline(always)]
@@ -377,30 +394,55 @@ impl<S: Isa> Beside for OneKey<'_, '_, S> {
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
     ) {
-        if !self.made {
-            M::tables(self.c.s, self.key, self.tables);
-            self.made = true;
-        }
-        group.neighbours::<S, M>(l, self.c, self.tables);
+        let (s, key) = (self.s, self.key);
+        let made;
+        let keys = match self.keys {
+            Some(keys) => keys,
+            None => {
+                made = s.keys(key);
+                &made
+            }
+        };
+        let c = Uniform::new(s, keys, key);
+        let other;
+        let tables = match key.tables(S::LANES, || tables::<S, M>(s, key)) {
+            Some(tables) => tables,
+            // Those that the key keeps are for another width.
+            None => {
+                other = tables::<S, M>(s, key);
+                &other
+            }
+        };
+        group.neighbours::<S, M>(l, c, tables);
     }
 }
 
-/// With a key for each message.
-struct ManyKeys<'k, S, F> {
-    s: S,
-    key: F,
-    tables: &'k mut Tables,
+/// The mode's tables, out of line, as they are made once a key.
+#[inline(never)]
+fn tables<S: Isa, M: Sweep>(s: S, key: &Key) -> Tables {
+    let mut tables = [[0; 16]; 2 * MAX_LANES];
+    s.enter(
+        #[inline(always)]
+        || M::tables(s, key, &mut tables),
+    );
+    tables
 }
 
-impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<'_, S, F> {
+/// With a key for each message.
+struct ManyKeys<S, F> {
+    s: S,
+    key: F,
+}
+
+impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
     #[inline(always)]
     fn lanes(&self) -> usize {
         S::LANES
     }
 
     #[inline(always)]
-    fn pays(&self, lanes: usize, rest: usize) -> bool {
-        pays::<S>(lanes, rest, 4)
+    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
+        pays::<S>(lanes, rest, 1 + M::TABLES)
     }
 
     #[inline(always)]
@@ -411,8 +453,8 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<'_, S, F> {
     ) {
         let key = (self.key)(group.keys()[l]);
         let keys = self.s.keys(key);
-        M::tables(self.s, key, self.tables);
-        group.neighbours::<S, M>(l, Uniform::new(self.s, &keys, key), self.tables);
+        let tables = tables::<S, M>(self.s, key);
+        group.neighbours::<S, M>(l, Uniform::new(self.s, &keys, key), &tables);
     }
 }
 
@@ -424,7 +466,7 @@ impl Beside for Nothing {
         1
     }
 
-    fn pays(&self, _: usize, _: usize) -> bool {
+    fn pays<M: Sweep>(&self, _: usize, _: usize) -> bool {
         false
     }
 

@@ -246,15 +246,15 @@ fn nonces_of_all_ones() {
     });
 }
 
-/// One scheduler for calls of all kinds, some of them refused: nothing of one
-/// call shows in another.
+/// One scheduler for calls of all kinds, some of them refused, some of messages that
+/// fail: nothing of one call shows in another.
 #[test]
 fn a_scheduler_used_for_everything() {
     let heap = Heap::new(None);
     let mut draw = Draw::new(7);
     let combs = backends().map(|b| Comb::with_backend(b).expect("an available backend"));
     for mut comb in combs.chain([Comb::new()]) {
-        for _ in 0..600 {
+        for _ in 0..800 {
             let mode = draw.pick(Mode::ALL);
             let op = draw.pick(&ops(mode));
             let most = degrees(comb.backend(mode, op));
@@ -270,7 +270,13 @@ fn a_scheduler_used_for_everything() {
                 })
                 .collect();
             let shapes = Shapes::any(&mut draw);
-            let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
+            let (keys, mut samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
+            if count > 0 && matches!(op, Op::Verify | Op::Open) {
+                for _ in 0..draw.below(4) {
+                    let at = draw.below(count);
+                    samples[at] = samples[at].forged(&mut draw);
+                }
+            }
             let call = any_call(&mut draw, op, keys, &samples);
             if count > 0 && draw.below(4) == 0 {
                 let mut bad: Vec<_> = samples.clone();

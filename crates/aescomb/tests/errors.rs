@@ -1,6 +1,9 @@
 //! Everything that a call refuses: which message, which field, what was given,
 //! what is allowed, how it reads, and that nothing was touched.
-#![allow(unsafe_code)] // `Text::from_raw`, the only way to texts that overlap
+//!
+//! `unsafe` here is [`Text::from_raw`], the only way to texts that overlap, and memory
+//! that is named and never touched, for texts of gigabytes.
+#![allow(unsafe_code)]
 
 mod common;
 

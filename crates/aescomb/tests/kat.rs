@@ -433,16 +433,12 @@ fn flipped_tags() {
             let mode = mode(folder);
             let op = ops(mode)[1];
             for v in vectors(folder) {
-                let tag_bits = v.sample.tag.len() * 8;
-                if tag_bits == 0 || v.sample.verdict != Status::Done {
+                if v.sample.tag.is_empty() || v.sample.verdict != Status::Done {
                     continue;
                 }
-                let mut flipped = (*v.sample).clone();
-                let bit = draw.below(tag_bits);
-                flipped.tag[bit / 8] ^= 1 << (bit % 8);
-                flipped.verdict = Status::BadTag;
+                let flipped = v.sample.forged(&mut draw);
                 let mut batch = vec![v.sample.clone(); 1 + draw.below(5)];
-                batch.insert(draw.below(batch.len() + 1), Arc::new(flipped));
+                batch.insert(draw.below(batch.len() + 1), flipped);
                 let key = Key::new(mode, &v.raw).expect("a good key");
                 let call = Call {
                     appended: draw.below(2) == 0,

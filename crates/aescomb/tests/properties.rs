@@ -156,7 +156,7 @@ fn modes_with(f: impl Fn(Mode) -> bool) -> Vec<Mode> {
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config(256))]
 
     /// A batch gives what its messages give one by one, in batches of one and in the
     /// calls of a key.
@@ -382,7 +382,7 @@ fn spoilt() -> impl Strategy<Value = Spoilt> {
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config(256))]
 
     /// A message whose padding is none fails, the others are unharmed; the oracle
     /// says which. `check` sees that it is wiped.

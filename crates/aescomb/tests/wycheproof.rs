@@ -164,12 +164,13 @@ impl Test {
         };
         let mut tag = self.tag.clone();
         let (src, mut dst) = match op {
-            Op::Open => (&self.sealed, vec![0; self.sealed.len()]),
+            Op::Decrypt | Op::Open => (&self.sealed, vec![0; self.sealed.len()]),
             _ => (&self.plain, vec![0; self.plain.len()]),
         };
+        let components = vec![&self.data[..]; mode.info().data_components.min(1)];
         let mut batch = [Message::new(Text::copy(src, &mut dst))
             .nonce(&self.nonce)
-            .associated_data(&self.data)
+            .associated_data_vector(&components)
             .tag(&mut tag)];
         call(comb, op, &key, &mut batch).expect_err("a bad length")
     }

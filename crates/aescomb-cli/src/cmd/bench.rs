@@ -2,6 +2,7 @@
 
 use crate::bench::bound::Rates;
 use crate::bench::case::{Form, KeyForm, Setup};
+use crate::bench::field;
 use crate::bench::report::{Line, Report, Row, Run};
 use crate::export::{Csv, Exporter, Json, Table};
 use crate::failure::Failure;
@@ -86,6 +87,19 @@ pub(crate) struct BenchArgs {
     /// message.
     #[arg(long)]
     lines: bool,
+    /// Measure ways to multiply and to double in GF(2^128) instead of modes
+    ///
+    /// Serial: each result is the next operand. Parallel: a row of such chains. Neighbours: a row
+    /// of blocks of one message, doubled as one. GCM: counter mode and its hash over one long text,
+    /// reduced block by block or so many at once. Chain: a multiplication and an encryption that
+    /// wait for each other, as in McOE-G. "classical" and "haswell" are those of sections 6.3 and
+    /// 6.4, (i) to (iv) those of section 6.5 of the paper "Comb to Pipeline". What branches on
+    /// operands, or looks them up in a table, the library never uses.
+    #[arg(long, conflicts_with_all = [
+        "mode", "mix", "messages", "key_bits", "parallel", "backend", "keys", "op", "data_bytes",
+        "form", "lines", "seed", "csv",
+    ])]
+    field: bool,
     /// Samples per figure [default: 91, or fewer when --seconds are over]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     samples: Option<u64>,
@@ -118,6 +132,8 @@ enum Direction {
 const LENGTHS: [usize; 8] = [16, 64, 128, 256, 512, 1024, 1536, 2048];
 /// Seconds of sampling, unless told otherwise.
 const SECONDS: u64 = 25;
+/// The same with `--field`.
+const FIELD_SECONDS: u64 = 12;
 /// Noisy rows that are warned about one by one.
 const WARNINGS: usize = 3;
 
@@ -135,10 +151,32 @@ struct Plan {
 
 impl BenchArgs {
     pub(crate) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.field {
+            return self.compare(out);
+        }
         let plan = self.plan()?;
         let report = plan.measure()?;
         warn(&report);
         plan.exporter.export(&report, out)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// `--field`.
+    fn compare(self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let core = pinned(self.core)?;
+        let options = options(self.samples, self.seconds, FIELD_SECONDS, field::figures());
+        let report = field::measure(&Sampler::new(options), core);
+        warn_unoptimised();
+        if report.noisy() > 0 {
+            say(format_args!(
+                "aescomb: warning: {} figures are noisy; --json names them",
+                report.noisy()
+            ));
+        }
+        match self.json {
+            true => report.json(out)?,
+            false => report.tables(out)?,
+        }
         Ok(ExitCode::SUCCESS)
     }
 
@@ -171,18 +209,8 @@ impl BenchArgs {
                 workloads.push((mix.to_string(), mix.open()?.draw(messages, setup.seed)));
             }
         }
-        let competitors = (2 * algorithms.len() * workloads.len()) as u32;
-        let seconds = match (self.seconds, self.samples) {
-            (None, Some(_)) => None,
-            (seconds, _) => Some(seconds.unwrap_or(SECONDS)),
-        };
-        let mut options = Options {
-            budget: seconds.map(|seconds| Duration::from_secs(seconds) / competitors),
-            ..Options::default()
-        };
-        if let Some(samples) = self.samples {
-            options.samples = samples as usize;
-        }
+        let figures = 2 * algorithms.len() * workloads.len();
+        let options = options(self.samples, self.seconds, SECONDS, figures);
         Ok(Plan {
             algorithms,
             mix: self.mix.to_string(),
@@ -196,6 +224,36 @@ impl BenchArgs {
                 _ => Box::new(Table),
             },
         })
+    }
+}
+
+/// So many samples, in so many seconds for all figures together; `usual` seconds unless
+/// told either.
+fn options(samples: Option<u64>, seconds: Option<u64>, usual: u64, figures: usize) -> Options {
+    let seconds = match (seconds, samples) {
+        (None, Some(_)) => None,
+        (seconds, _) => Some(seconds.unwrap_or(usual)),
+    };
+    let mut options = Options {
+        budget: seconds.map(|seconds| Duration::from_secs(seconds) / figures as u32),
+        ..Options::default()
+    };
+    if let Some(samples) = samples {
+        options.samples = samples as usize;
+    }
+    options
+}
+
+/// Keeps the thread on a core; that it cannot is a mistake only if the core was asked
+/// for.
+fn pinned(core: Option<usize>) -> Result<Option<usize>, Failure> {
+    match pin(core) {
+        Ok(core) => Ok(Some(core)),
+        Err(error) if core.is_some() => Err(Failure::misuse(error)),
+        Err(error) => {
+            say(format_args!("aescomb: warning: {error}"));
+            Ok(None)
+        }
     }
 }
 
@@ -231,14 +289,7 @@ fn algorithms(names: &[ModeName], key_bits: usize) -> Result<Vec<Algorithm>, Fai
 
 impl Plan {
     fn measure(&self) -> Result<Report, Failure> {
-        let core = match pin(self.core) {
-            Ok(core) => Some(core),
-            Err(error) if self.core.is_some() => return Err(Failure::misuse(error)),
-            Err(error) => {
-                say(format_args!("aescomb: warning: {error}"));
-                None
-            }
-        };
+        let core = pinned(self.core)?;
         // Redrawn between measurements only: nothing else runs during one.
         let progress = ProgressBar::new((self.algorithms.len() * self.workloads.len()) as u64);
         if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg}") {
@@ -311,13 +362,17 @@ fn line(by_length: &[(usize, [Row; 2])], competitor: usize) -> Option<Line> {
     })
 }
 
-/// Says what is wrong with the figures, and what to do.
-fn warn(report: &Report) {
+fn warn_unoptimised() {
     if cfg!(debug_assertions) {
         say(format_args!(
             "aescomb: warning: not built for speed; use `cargo run --release`"
         ));
     }
+}
+
+/// Says what is wrong with the figures, and what to do.
+fn warn(report: &Report) {
+    warn_unoptimised();
     let noisy = || {
         report
             .rows

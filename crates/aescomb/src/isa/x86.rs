@@ -261,6 +261,28 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 }
 
+/// The pieces of a multiplication, which [`field`](crate::field) puts together in
+/// other ways than [`Wide::mul`].
+pub(crate) trait CarryLess: Wide {
+    /// The product of one half of every block with one of `b`: bit 0 of `I` chooses
+    /// the upper half of `self`, bit 4 that of `b`.
+    fn clmul<const I: i32>(self, b: Self) -> Self;
+    /// The halves of every block exchanged.
+    fn swap_halves(self) -> Self;
+}
+
+impl<V: Vector, const U: usize> CarryLess for Words<V, U> {
+    #[inline(always)]
+    fn clmul<const I: i32>(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => a.clmul::<I>(b)))
+    }
+
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        Words(each!(self.0, a => a.swap_halves()))
+    }
+}
+
 /// 64 in both halves.
 const BOTH_64: Block = [64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0];
 const UPPER_HALF: Block = [

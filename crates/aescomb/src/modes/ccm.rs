@@ -92,7 +92,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         let (q, t) = (15 - n as u128, m.tag_len() as u128);
         let nonce = m.nonce_block().swap_bytes() >> 8;
         let data = m.data_len() > 0;
-        let flags = u128::from(data) << 6 | (t - 2) / 2 << 3 | (q - 1);
+        let flags = u128::from(data) << 6 | ((t - 2) / 2) << 3 | (q - 1);
         let (prefix, bytes) = prefix(m.data_len());
         let b1 = prefix | m.data_block(16 - bytes).swap_bytes() >> (8 * bytes);
         [

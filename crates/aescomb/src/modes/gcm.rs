@@ -142,6 +142,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place];
+    const TABLES: usize = 7;
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -212,7 +213,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 }
 
-/// The first table: H^n ... H^1 for n lanes, then zeros.
+/// The first row: H^n ... H^1 for n lanes.
 #[inline(always)]
 fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
@@ -230,8 +231,7 @@ fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
         square = square.mul(square);
         i *= 2;
     }
-    tables[0] = [[0; 16]; 2 * MAX_LANES];
-    s.store_row(power, &mut tables[0]);
+    s.store_row(power, tables);
 }
 
 /// One block of CTR.
@@ -249,6 +249,7 @@ impl Sweep for Mac {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const TABLES: usize = 7;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;

@@ -17,7 +17,7 @@
 //! a key (RFC 7253 section 5). A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Holds, Registered, Sweep, Tables, Tail};
+use super::{Feed, HEADER, Holds, Registered, SECOND, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::gf128::double_block;
 use crate::isa::{Cipher, Isa, Wide};
@@ -85,6 +85,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const TABLES: usize = 2;
     const HEADER: usize = 3;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -163,13 +164,14 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     /// The last lane's next block is the first that depends on the row.
     #[inline(always)]
     fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
+        let (past, adds) = tables.split_at_mut(SECOND);
         let mut sum = 0;
-        for i in 0..S::LANES {
-            tables[0][i] = u128::to_le_bytes(sum);
-            let l = key.subkey(2 + (i + 1).trailing_zeros() as usize);
-            sum ^= u128::from_le_bytes(*l);
-            tables[1][i] = if i + 1 < S::LANES { *l } else { [0; 16] };
+        for (i, (past, adds)) in past.iter_mut().zip(adds).enumerate().take(S::LANES) {
+            *past = u128::to_le_bytes(sum);
+            *adds = *key.subkey(2 + (i + 1).trailing_zeros() as usize);
+            sum ^= u128::from_le_bytes(*adds);
         }
+        tables[SECOND + S::LANES - 1] = [0; 16];
     }
 
     #[inline(always)]

@@ -357,6 +357,15 @@ impl Sample {
         Some(self)
     }
 
+    /// The same with a bit of the tag flipped, which must be found.
+    pub fn forged(&self, draw: &mut Draw) -> Arc<Sample> {
+        let mut forged = self.clone();
+        let bit = draw.below(forged.tag.len() * 8);
+        forged.tag[bit / 8] ^= 1 << (bit % 8);
+        forged.verdict = Status::BadTag;
+        Arc::new(forged)
+    }
+
     pub fn shape(&self) -> Shape {
         Shape {
             nonce: self.nonce.len(),

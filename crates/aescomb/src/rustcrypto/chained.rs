@@ -1,0 +1,186 @@
+//! CBC and CFB: modes whose state is the last block of ciphertext.
+
+use super::{AtOnce, Block, bytes, crypt};
+use crate::key::Key;
+use crate::mode::Op;
+use cipher::array::Array;
+use cipher::consts::U16;
+use cipher::{
+    BlockModeDecBackend, BlockModeEncBackend, BlockSizeUser, InOut, InOutBuf, ParBlocksSizeUser,
+};
+
+/// A message under way, in one direction.
+#[derive(Clone)]
+pub(super) struct Chained {
+    pub key: Key,
+    pub iv: Block,
+}
+
+impl Chained {
+    /// The next bytes of the message: whole blocks, or in CFB any number if they are
+    /// the last.
+    pub(super) fn next(&mut self, op: Op, mut buf: InOutBuf<'_, '_, u8>) {
+        // Decryption in place writes over it.
+        let before = buf.get_in().last_chunk().copied();
+        crypt(&self.key, op, &self.iv, buf.reborrow());
+        let last = match op {
+            Op::Decrypt => before,
+            _ => buf.get_out().last_chunk().copied(),
+        };
+        if let Some(last) = last {
+            self.iv = Array(last);
+        }
+    }
+}
+
+impl BlockSizeUser for Chained {
+    type BlockSize = U16;
+}
+
+impl ParBlocksSizeUser for Chained {
+    type ParBlocksSize = AtOnce;
+}
+
+impl BlockModeEncBackend for Chained {
+    fn encrypt_block(&mut self, block: InOut<'_, '_, Block>) {
+        self.next(Op::Encrypt, block.into_buf());
+    }
+
+    fn encrypt_par_blocks(&mut self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
+        self.next(Op::Encrypt, bytes(blocks.into_buf()));
+    }
+
+    fn encrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block>) {
+        self.next(Op::Encrypt, bytes(blocks));
+    }
+}
+
+impl BlockModeDecBackend for Chained {
+    fn decrypt_block(&mut self, block: InOut<'_, '_, Block>) {
+        self.next(Op::Decrypt, block.into_buf());
+    }
+
+    fn decrypt_par_blocks(&mut self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
+        self.next(Op::Decrypt, bytes(blocks.into_buf()));
+    }
+
+    fn decrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block>) {
+        self.next(Op::Decrypt, bytes(blocks));
+    }
+}
+
+/// A direction of a mode, as a type that implements `BlockModeEncrypt` or
+/// `BlockModeDecrypt`.
+macro_rules! direction {
+    (
+        $(#[$doc:meta])*
+        $name:ident, $mode:ident, $op:ident,
+        $trait:ident, $closure:ident, $with_backend:ident, $inout:ident, $in_place:ident, $b2b:ident
+    ) => {
+        $(#[$doc])*
+        pub struct $name<A> {
+            chained: Chained,
+            aes: PhantomData<A>,
+        }
+
+        impl<A> $name<A> {
+            #[doc = concat!(
+                "The expanded key, for batches in mode [`Mode::", stringify!($mode),
+                "`](crate::Mode::", stringify!($mode), ")."
+            )]
+            pub fn key(&self) -> &Key {
+                &self.chained.key
+            }
+        }
+
+        impl<A> Clone for $name<A> {
+            fn clone(&self) -> Self {
+                $name {
+                    chained: self.chained.clone(),
+                    aes: PhantomData,
+                }
+            }
+        }
+
+        impl<A> fmt::Debug for $name<A> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        impl<A> ZeroizeOnDrop for $name<A> {}
+
+        impl<A: Aes> KeySizeUser for $name<A> {
+            type KeySize = A::KeySize;
+        }
+
+        impl<A> IvSizeUser for $name<A> {
+            type IvSize = U16;
+        }
+
+        impl<A> BlockSizeUser for $name<A> {
+            type BlockSize = U16;
+        }
+
+        impl<A: Aes> KeyIvInit for $name<A> {
+            fn new(key: &cipher::Key<Self>, iv: &Block) -> Self {
+                $name {
+                    chained: Chained {
+                        key: expanded(Mode::$mode, key),
+                        iv: *iv,
+                    },
+                    aes: PhantomData,
+                }
+            }
+        }
+
+        impl<A> IvState for $name<A> {
+            fn iv_state(&self) -> Block {
+                self.chained.iv
+            }
+        }
+
+        impl<A> SetIvState for $name<A> {
+            fn set_iv(&mut self, iv: &Block) {
+                self.chained.iv = *iv;
+            }
+        }
+
+        impl<A> $trait for $name<A> {
+            fn $with_backend(&mut self, f: impl $closure<BlockSize = U16>) {
+                f.call(&mut self.chained);
+            }
+
+            fn $inout(&mut self, blocks: InOutBuf<'_, '_, Block>) {
+                self.chained.next(Op::$op, bytes(blocks));
+            }
+
+            fn $in_place(&mut self, blocks: &mut [Block]) {
+                self.$inout(blocks.into());
+            }
+
+            fn $b2b(&mut self, from: &[Block], to: &mut [Block]) -> Result<(), NotEqualError> {
+                InOutBuf::new(from, to).map(|blocks| self.$inout(blocks))
+            }
+        }
+    };
+}
+pub(super) use direction;
+
+/// What [`direction`] names.
+pub(super) mod prelude {
+    pub(in super::super) use super::{Chained, direction};
+    pub(in super::super) use crate::key::Key;
+    pub(in super::super) use crate::mode::Op;
+    pub(in super::super) use crate::modes::Mode;
+    pub(in super::super) use crate::rustcrypto::{Aes, Block, bytes, expanded};
+    pub(in super::super) use cipher::consts::U16;
+    pub(in super::super) use cipher::inout::NotEqualError;
+    pub(in super::super) use cipher::{
+        BlockModeDecClosure, BlockModeDecrypt, BlockModeEncClosure, BlockModeEncrypt,
+        BlockSizeUser, InOutBuf, IvSizeUser, IvState, KeyIvInit, KeySizeUser, SetIvState,
+    };
+    pub(in super::super) use core::fmt;
+    pub(in super::super) use core::marker::PhantomData;
+    pub(in super::super) use zeroize::ZeroizeOnDrop;
+}
