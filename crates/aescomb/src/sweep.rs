@@ -384,8 +384,9 @@ impl<S: Isa> Beside for OneKey<'_, S> {
 
     #[inline(always)]
     fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
-        let made = self.key.has_tables();
-        pays::<S>(lanes, rest, if made { 1 } else { 1 + M::TABLES })
+        // A batch makes them once for all its messages.
+        let free = self.keys.is_some() || self.key.has_tables();
+        pays::<S>(lanes, rest, if free { 1 } else { 1 + M::TABLES })
     }
 
     #[inline(always)]

@@ -103,7 +103,6 @@ macro_rules! aead {
         $(#[$doc])*
         pub struct $name<A $(, $p $(= $default)?)*> {
             key: Key,
-            // Of arrays, a number is no more than a length.
             sizes: PhantomData<(A, $($p),*)>,
         }
 
