@@ -784,6 +784,41 @@ mod bench {
         assert!(ran.text().contains("aes-128-ctr "));
     }
 
+    /// Every way to multiply and to double, in every use.
+    #[test]
+    fn field() {
+        let ran = line("bench --field --samples 3 --json");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let document: Value = serde_json::from_str(ran.text()).unwrap();
+        assert!(document["machine"]["cpu"].is_string());
+        let rows = document["rows"].as_array().unwrap();
+        let cases = aescomb::field::cases();
+        assert_eq!(rows.len(), cases.len());
+        for case in &cases {
+            let row = rows.iter().find(|row| {
+                row["variant"] == case.variant.name()
+                    && row["usage"] == case.usage.name()
+                    && row["backend"] == case.backend.name()
+                    && row["operation"]
+                        == match case.variant.doubles() {
+                            true => "doubling",
+                            false => "multiplication",
+                        }
+            });
+            let row = row.unwrap();
+            assert!(row["cycles_per_block"].as_f64().unwrap() > 0.0);
+            assert_eq!(row["cpb"].is_f64(), case.usage.encrypts());
+            assert_eq!(row["constant_time"], case.variant.leak().is_none());
+        }
+        let ran = line("bench --field --samples 1");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        for case in &cases {
+            let (usage, variant) = (case.usage.name(), case.variant.name());
+            let is_it = |line: &str| line.split_whitespace().take(2).eq([usage, variant]);
+            assert!(ran.text().lines().any(is_it), "{usage} {variant}");
+        }
+    }
+
     #[test]
     fn lengths_from_a_file() {
         let path = temporary("lengths", "10\n20\n30\n");
@@ -812,6 +847,8 @@ mod bench {
             ),
             ("--mode xts --key-bits 192", "there is no aes-192-xts"),
             ("--json --csv", "cannot be used"),
+            ("--field --mode cbc", "cannot be used"),
+            ("--field --csv", "cannot be used"),
         ] {
             let ran = line(&format!("bench {args}"));
             assert_eq!((ran.code, ran.text()), (2, ""), "{args}");

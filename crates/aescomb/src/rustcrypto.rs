@@ -94,12 +94,10 @@ pub type Nonce<N = U12> = Array<u8, N>;
 /// A tag of `T` bytes.
 pub type Tag<T = U16> = Array<u8, T>;
 
-/// Blocks that the traits' closures are given at once; as many as fill the widest
-/// backend's registers, twice.
+/// Blocks that modes of other crates, which come through closures, give at once.
 type AtOnce = cipher::consts::U32;
 type Block = Array<u8, U16>;
 
-/// Keys that the types of this module are for.
 mod sealed {
     use cipher::array::ArraySize;
 

@@ -170,12 +170,12 @@ impl Report {
 
     /// What the rows of a table say, in one line.
     fn seen(&self, rows: &[&Row]) -> String {
-        let mut says = Vec::new();
+        let mut faster = Vec::new();
         let mut groups = 0;
         for own in rows.iter().filter(|row| row.default) {
             let others = rows.iter().filter(|row| {
                 let (a, b) = (row.case, own.case);
-                // The Gray code does something else, what branches is no choice.
+                // The Gray code does something else; what leaks is no choice.
                 (a.usage, a.backend) == (b.usage, b.backend)
                     && a != b
                     && row.constant_time
@@ -189,49 +189,66 @@ impl Report {
             groups += 1;
             let gain = own.cycles_per_block / best.cycles_per_block;
             if gain > CLEAR {
-                says.push(format!(
-                    "{} {} {gain:.2} times as fast as the library's ({})",
-                    best.variant, best.backend, best.usage
+                faster.push(format!(
+                    "{} {} {} {gain:.2} times as fast",
+                    best.usage, best.backend, best.variant
                 ));
             }
         }
+        let mut says = Vec::new();
         if groups > 0 {
-            let rest = groups - says.len();
-            says.push(format!(
-                "the library's way the fastest, or within 5 %, in {rest} of {groups} uses"
-            ));
+            let rest = groups - faster.len();
+            let mut line = format!(
+                "the library's way is the fastest or within 5 % in {rest} of {groups} cases"
+            );
+            if !faster.is_empty() {
+                line += &format!(" (but {})", faster.join(", "));
+            }
+            says.push(line);
         }
         let cost = |variant, usage| {
-            let found = rows.iter().find(|row| {
-                (row.case.variant, row.case.usage, row.case.backend)
-                    == (variant, usage, Backend::Aesni)
-            });
+            let wanted = Kind {
+                variant,
+                usage,
+                backend: Backend::Aesni,
+            };
+            let found = rows.iter().find(|row| row.case == wanted);
             found.map(|row| row.cycles_per_block)
         };
-        let mut ratio = |what: &str, a, b| {
-            let ((va, ua), (vb, ub)) = (a, b);
-            if let (Some(a), Some(b)) = (cost(va, ua), cost(vb, ub)) {
-                says.push(format!("{what} {:.2}", a / b));
-            }
-        };
-        for usage in [
+        let ratios: Vec<String> = [
             Usage::Serial,
             Usage::Parallel,
             Usage::ChainOne,
             Usage::ChainMany,
-        ] {
-            let what = format!("haswell over classical, {}:", usage.name());
-            ratio(
-                &what,
-                (Variant::Haswell, usage),
-                (Variant::Classical, usage),
-            );
+        ]
+        .into_iter()
+        .filter_map(|usage| {
+            let ratio = cost(Variant::Classical, usage)? / cost(Variant::Haswell, usage)?;
+            Some(format!("{} {ratio:.2}", usage.name()))
+        })
+        .collect();
+        if !ratios.is_empty() {
+            says.push(format!(
+                "aesni: cycles of classical over those of haswell: {}",
+                ratios.join(", ")
+            ));
         }
-        ratio(
-            "the best way to branch over arithmetic:",
-            (Variant::Test, Usage::Serial),
-            (Variant::Arithmetic, Usage::Serial),
-        );
+        let branches = [
+            Variant::Extraction,
+            Variant::Test,
+            Variant::Mask,
+            Variant::Comparison,
+        ];
+        let best = branches
+            .into_iter()
+            .filter_map(|variant| cost(variant, Usage::Serial))
+            .reduce(f64::min);
+        if let (Some(best), Some(own)) = (best, cost(Variant::Arithmetic, Usage::Serial)) {
+            says.push(format!(
+                "the best branch takes {:.1} times the cycles of arithmetic",
+                best / own
+            ));
+        }
         says.join("; ")
     }
 }

@@ -108,8 +108,7 @@ macro_rules! aead {
 
         impl<A $(, $p)*> $name<A $(, $p)*> {
             #[doc = concat!(
-                "The expanded key, for batches in mode [`Mode::", stringify!($mode),
-                "`](crate::Mode::", stringify!($mode), ")."
+                "The expanded key, for batches in mode [`Mode::", stringify!($mode), "`]."
             )]
             pub fn key(&self) -> &Key {
                 &self.key

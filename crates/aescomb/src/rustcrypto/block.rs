@@ -54,7 +54,7 @@ macro_rules! aes {
 
         impl $name {
             /// The expanded key, for batches in mode
-            /// [`Mode::Ecb`](crate::Mode::Ecb).
+            /// [`Mode::Ecb`].
             pub fn key(&self) -> &Key {
                 &self.0
             }

@@ -85,8 +85,7 @@ macro_rules! direction {
 
         impl<A> $name<A> {
             #[doc = concat!(
-                "The expanded key, for batches in mode [`Mode::", stringify!($mode),
-                "`](crate::Mode::", stringify!($mode), ")."
+                "The expanded key, for batches in mode [`Mode::", stringify!($mode), "`]."
             )]
             pub fn key(&self) -> &Key {
                 &self.chained.key

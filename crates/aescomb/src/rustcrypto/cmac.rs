@@ -45,7 +45,7 @@ pub struct Cmac<A> {
 }
 
 impl<A> Cmac<A> {
-    /// The expanded key, for batches in mode [`Mode::Cmac`](crate::Mode::Cmac).
+    /// The expanded key, for batches in mode [`Mode::Cmac`].
     pub fn key(&self) -> &Key {
         &self.key
     }

@@ -111,8 +111,8 @@ pub struct CtrCore<A, F: CtrFlavor> {
 }
 
 impl<A, F: CtrFlavor> CtrCore<A, F> {
-    /// The expanded key, for batches in mode [`Mode::Ctr`](crate::Mode::Ctr) or
-    /// [`Mode::Ctr32`](crate::Mode::Ctr32).
+    /// The expanded key, for batches in mode [`Mode::Ctr`] or
+    /// [`Mode::Ctr32`].
     pub fn key(&self) -> &Key {
         &self.key
     }

@@ -43,7 +43,7 @@ pub struct OfbCore<A> {
 }
 
 impl<A> OfbCore<A> {
-    /// The expanded key, for batches in mode [`Mode::Ofb`](crate::Mode::Ofb).
+    /// The expanded key, for batches in mode [`Mode::Ofb`].
     pub fn key(&self) -> &Key {
         &self.key
     }
