@@ -7,6 +7,7 @@
 
 use super::x86::{Vector, Words, token};
 use super::{Block, detect};
+#[cfg(target_feature = "sse")]
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -217,10 +218,17 @@ impl Words<__m128i, 1> {
     /// that this is in into arithmetic, nor two instructions around it into others.
     #[inline(always)]
     pub(crate) fn kept(self) -> Self {
-        let mut x = self.0[0];
-        // SAFETY: no instruction at all.
-        unsafe {
-            asm!("/* {x} */", x = inout(xmm_reg) x, options(nomem, nostack, preserves_flags))
+        // Targets without SSE by default have no such registers to name.
+        #[cfg(not(target_feature = "sse"))]
+        let x = core::hint::black_box(self.0[0]);
+        #[cfg(target_feature = "sse")]
+        let x = {
+            let mut x = self.0[0];
+            // SAFETY: no instruction at all.
+            unsafe {
+                asm!("/* {x} */", x = inout(xmm_reg) x, options(nomem, nostack, preserves_flags))
+            };
+            x
         };
         Words([x])
     }
