@@ -30,8 +30,8 @@
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
 //! - [`Backend`]: the implementations, chosen at run time.
 //!
-//! These are building blocks: none of the modes here that encrypt also
-//! authenticates.
+//! CCM, GCM, OCB, SIV and GCM-SIV authenticate what they encrypt; ECB, CBC, CFB,
+//! OFB, CTR and XTS do not.
 //!
 //! # Batch sizes
 //!
