@@ -544,10 +544,12 @@ unsafe fn schedule<V: Vector>(first: V, second: V, key_bytes: usize) -> [V; 15] 
         match key_bytes {
             16 => {
                 let mut w = first;
-                for k in rk.iter_mut().take(11).skip(1) {
+                let mut r = 1;
+                while r < 11 {
                     let t = w.shuffle(V::splat(&ROT3)).aesenclast(next_constant());
                     w = spread(w).xor(t);
-                    *k = w;
+                    rk[r] = w;
+                    r += 1;
                 }
             }
             24 => {
@@ -605,8 +607,11 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
         // `U * V::BLOCKS` blocks.
         unsafe {
             let rk = schedule(raw[0].0[u], raw[1].0[u], bytes);
-            for (r, k) in rk.iter().enumerate().take(keys.rounds() + 1) {
-                k.store(keys.enc_mut(r, u * V::BLOCKS));
+            // An iterator would not inline here.
+            let mut r = 0;
+            while r <= keys.rounds() {
+                rk[r].store(keys.enc_mut(r, u * V::BLOCKS));
+                r += 1;
             }
         }
         u += 1;
