@@ -255,6 +255,9 @@ pub(crate) trait Isa: Copy {
         unsafe { self.store(x, row.as_mut_ptr().cast()) }
     }
 
+    /// The low byte of each lane's number in all bytes of its block.
+    fn spread<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
+
     /// The `len` bytes at `from`, at most `LANES * 16`, and zeros after them.
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize);

@@ -237,37 +237,28 @@ pub(crate) struct Last<W> {
     pub second: Piece<W>,
 }
 
-/// Bytes of each message: where they are, and how many.
+/// Up to 16 bytes of each message: where they are, and how many. Of no bytes, the place
+/// is `nowhere`: a masked load that loads nothing takes hundreds of cycles where
+/// nothing can be read.
 struct Pieces<const L: usize> {
     at: [*const u8; L],
     len: [usize; L],
-    count: [Block; L],
 }
 
 impl<const L: usize> Pieces<L> {
     const NONE: Self = Pieces {
         at: [core::ptr::null(); L],
         len: [0; L],
-        count: [[0; 16]; L],
     };
 
-    /// Of no bytes, `at` is not kept: a masked load that loads nothing takes hundreds
-    /// of cycles where nothing can be read.
     #[inline(always)]
-    fn set(&mut self, l: usize, at: *const u8, len: usize) {
-        self.at[l] = if len == 0 { self.nowhere() } else { at };
+    fn set(&mut self, l: usize, at: *const u8, len: usize, nowhere: *const u8) {
+        self.at[l] = if len == 0 { nowhere } else { at };
         self.len[l] = len;
-        self.count[l] = [len as u8; 16];
-    }
-
-    /// Memory that nothing is read from or written to.
-    #[inline(always)]
-    fn nowhere(&self) -> *const u8 {
-        self.count.as_ptr().cast()
     }
 
     /// # Safety
-    /// The first `S::LANES` lanes are set, to readable bytes, or of length 0.
+    /// The first `S::LANES` lanes are set, to readable bytes, at most 16.
     #[inline(always)]
     unsafe fn load<S: Isa>(&self, s: S) -> Piece<S::W> {
         let mut block = s.splat(&[0; 16]);
@@ -275,7 +266,7 @@ impl<const L: usize> Pieces<L> {
         unsafe { gather_part(s, self.at.as_ptr(), self.len.as_ptr(), &mut block) };
         Piece {
             block,
-            count: s.load_row(&self.count),
+            count: s.spread(&self.len),
         }
     }
 }
@@ -311,22 +302,29 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     src: [*const u8; L],
     dst: [*mut u8; L],
     nonce: [*const u8; L],
+    len: [usize; L],
     rows: [usize; L],
     /// What the rows leave over, and where their results go.
     rest: Pieces<L>,
     second: Pieces<L>,
     end: [*mut u8; L],
     second_end: [*mut u8; L],
-    /// Where a tag, or what it differs by, goes; the tag that was given.
+    /// Where the tag is or goes; its length.
     tag: [*mut u8; L],
     tag_len: [usize; L],
-    given: Pieces<L>,
-    /// A component of associated data: its next row, its rows, what they leave.
+    /// What it differs by from the one that was given, and of which message.
+    difference: [Block; L],
+    message: [u32; L],
+    /// A component of associated data; whether there is one.
     data: [*const u8; L],
+    data_len: [usize; L],
+    has: [usize; L],
+    /// Its rows; whether a lane takes part in some of them, and from where; what they
+    /// leave over.
     data_rows: [usize; L],
+    takes: [usize; L],
+    from: [*const u8; L],
     data_rest: Pieces<L>,
-    /// Ones for lanes that take part in a row of it.
-    takes: [Block; L],
     key: [u32; L],
     idle: [Block; IDLE],
 }
@@ -341,6 +339,7 @@ impl<const L: usize, const IDLE: usize> Drop for Lanes<L, IDLE> {
         self.state = [[[0; 16]; L]; MAX_STATE];
         self.kept = [[[0; 16]; L]; MAX_STATE];
         self.header = [[[0; 16]; L]; HEADER];
+        self.difference = [[0; 16]; L];
         self.idle = [[0; 16]; IDLE];
         zeroize::optimization_barrier(self);
     }
@@ -356,6 +355,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             src: [core::ptr::null(); L],
             dst: [core::ptr::null_mut(); L],
             nonce: [core::ptr::null(); L],
+            len: [0; L],
             rows: [0; L],
             rest: Pieces::NONE,
             second: Pieces::NONE,
@@ -363,11 +363,15 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             second_end: [core::ptr::null_mut(); L],
             tag: [core::ptr::null_mut(); L],
             tag_len: [0; L],
-            given: Pieces::NONE,
+            difference: [[0; 16]; L],
+            message: [0; L],
             data: [core::ptr::null(); L],
+            data_len: [0; L],
+            has: [0; L],
             data_rows: [0; L],
+            takes: [0; L],
+            from: [core::ptr::null(); L],
             data_rest: Pieces::NONE,
-            takes: [[0; 16]; L],
             key: [0; L],
             idle: [[0; 16]; IDLE],
         }
@@ -377,16 +381,20 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// indices. Where tags are compared, `verdicts` receives what each differs by
     /// from the one that was given.
     #[inline(always)]
-    pub(crate) fn group<'j, M: Sweep>(
-        &mut self,
+    pub(crate) fn group<'g, 'j, 'k, S: Isa, M: Sweep>(
+        &'g mut self,
+        _: S,
         degree: usize,
-        verdicts: &mut Option<&mut [Block]>,
+        verdicts: Option<&'g mut [Block]>,
+        key: impl Fn(u32) -> &'k Key,
         mut next: impl FnMut() -> Option<(u32, &'j Job)>,
-    ) -> Group<'_, 'j, L, IDLE> {
+    ) -> Group<'g, 'j, L, IDLE> {
+        const { assert!(S::LANES <= L) };
+        let given = verdicts.is_some();
         // Counts that are not in memory: the next message would wait for them.
         let mut used = 0;
         let mut least = usize::MAX;
-        while used < degree.min(L)
+        while used < degree.min(S::LANES)
             && let Some((i, job)) = next()
         {
             let rows = M::TAIL.rows(job.len);
@@ -396,62 +404,78 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             } else {
                 least = rows;
             }
-            self.rows[l] = rows;
-            self.job[l] = job;
-            if M::TAG || M::MORE {
-                (self.tag[l], self.tag_len[l]) = match verdicts {
-                    Some(verdicts) => (verdicts[i as usize].as_mut_ptr(), 16),
-                    None => (job.tag, job.tag_len as usize),
-                };
-            }
             used += 1;
+            self.job[l] = job;
+            self.key[l] = job.key;
+            self.src[l] = job.src;
+            self.len[l] = job.len;
+            self.rows[l] = rows;
+            if M::OUTPUT {
+                self.dst[l] = job.dst;
+            }
+            if M::NONCE {
+                self.nonce[l] = job.nonce;
+            }
+            if M::TAG || M::MORE {
+                self.tag[l] = job.tag;
+                self.tag_len[l] = job.tag_len as usize;
+                self.message[l] = i;
+            }
+            if M::DATA.is_some() || M::MORE && M::Then::DATA.is_some() {
+                self.data[l] = job.data;
+                self.data_len[l] = job.data_len;
+            }
+            if M::HEADER > 0 {
+                let header = M::header(key(job.key), Facts { job, given });
+                for (i, block) in header.into_iter().enumerate() {
+                    if in_header::<M>(i) {
+                        self.header[i][l] = block.to_le_bytes();
+                    }
+                }
+            }
         }
-        let mut group = Group {
+        let nowhere = self.nowhere();
+        for l in used..S::LANES {
+            (self.src[l], self.dst[l]) = (nowhere, nowhere.cast_mut());
+            (self.len[l], self.rows[l], self.tag_len[l], self.data_len[l]) = (0, 0, 0, 0);
+            (self.tag[l], self.nonce[l]) = (nowhere.cast_mut(), nowhere);
+        }
+        Group {
             lanes: self,
             used,
             done: 0,
-            judges: verdicts.is_some(),
+            verdicts,
             borrow: PhantomData,
-        };
-        for l in 0..used {
-            let job = group.job(l);
-            let lanes = &mut *group.lanes;
-            lanes.key[l] = job.key;
-            if M::NONCE {
-                lanes.nonce[l] = job.nonce;
-            }
-            if (M::TAG || M::MORE) && group.judges {
-                lanes.given.set(l, job.tag, job.tag_len as usize);
-            }
-            group.place::<M>(l, job.src);
         }
-        group
     }
 
-    /// Sends results of no bytes nowhere, as [`Pieces::set`] does.
+    /// A block of our own, for lanes that have nothing to read or to write.
     #[inline(always)]
-    fn place_ends(&mut self, lanes: usize) {
-        for l in 0..lanes {
-            if self.rest.len[l] == 0 {
-                self.end[l] = self.rest.nowhere().cast_mut();
-            }
-            if self.second.len[l] == 0 {
-                self.second_end[l] = self.rest.nowhere().cast_mut();
-            }
-        }
+    fn nowhere(&self) -> *const u8 {
+        self.difference.as_ptr().cast()
     }
 
     /// Insertion, for messages so long that the queue gives them only nearly in
     /// order: moves those with fewer rows than `rows` up a lane.
     #[cold]
+    #[inline(never)]
     fn make_room(&mut self, used: usize, rows: usize) -> usize {
         let l = self.rows[..used].partition_point(|other| *other >= rows);
-        self.rows.copy_within(l..used, l + 1);
-        self.job.copy_within(l..used, l + 1);
-        self.tag.copy_within(l..used, l + 1);
-        self.tag_len.copy_within(l..used, l + 1);
+        macro_rules! up {
+            ($($field:ident)*) => { $(self.$field.copy_within(l..used, l + 1);)* };
+        }
+        up!(job key src len rows dst nonce tag tag_len message data data_len);
+        for row in &mut self.header {
+            row.copy_within(l..used, l + 1);
+        }
         l
     }
+}
+
+/// Whether the mode makes row `i` of the header. The last may be the tag that was given,
+/// which the next pass wants.
+const fn in_header<M: Sweep>(i: usize) -> bool {
+    i < M::HEADER || i == TAG && M::MORE
 }
 
 /// A group of messages in their lanes, longest first.
@@ -461,8 +485,8 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     used: usize,
     /// Rows that are done.
     done: usize,
-    /// Tags are compared, not made.
-    judges: bool,
+    /// Where tags are compared, not made.
+    verdicts: Option<&'l mut [Block]>,
     borrow: PhantomData<&'j Job>,
 }
 
@@ -486,29 +510,32 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         unsafe { &*self.lanes.job[l] }
     }
 
-    /// Sets lane `l` to the beginning of its text, which is at `src`.
+    /// Where the pieces are that the rows leave over, lanes without a message
+    /// included.
     #[inline(always)]
-    fn place<M: Sweep>(&mut self, l: usize, src: *const u8) {
-        let job = self.job(l);
-        let lanes = &mut *self.lanes;
-        lanes.src[l] = src;
-        if M::OUTPUT {
-            lanes.dst[l] = job.dst;
+    fn place<S: Isa, M: Sweep>(&mut self, _: S) {
+        if M::TAIL == Tail::None {
+            return;
         }
-        let at = lanes.rows[l] * 16;
-        let left = job.len - at;
-        match M::TAIL {
-            Tail::None => {}
-            Tail::Double => {
-                lanes.rest.set(l, src.wrapping_add(at), left.min(16));
+        let lanes = &mut *self.lanes;
+        let nowhere = lanes.nowhere();
+        for l in 0..S::LANES {
+            let at = lanes.rows[l] * 16;
+            let mut left = lanes.len[l] - at;
+            let from = lanes.src[l].wrapping_add(at);
+            let to = lanes.dst[l].wrapping_add(at);
+            if M::TAIL == Tail::Double {
                 let more = left.saturating_sub(16);
-                lanes.second.set(l, src.wrapping_add(at + 16), more);
-                lanes.end[l] = job.dst.wrapping_add(at);
-                lanes.second_end[l] = job.dst.wrapping_add(at + 16);
+                left = left.min(16);
+                let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
+                lanes.second.set(l, from, more, nowhere);
+                lanes.second_end[l] = if more == 0 { nowhere.cast_mut() } else { to };
             }
-            _ => {
-                lanes.rest.set(l, src.wrapping_add(at), left);
-                lanes.end[l] = job.dst.wrapping_add(at);
+            lanes.rest.set(l, from, left, nowhere);
+            if M::OUTPUT {
+                // Padded, there is a result of nothing.
+                let none = left == 0 && M::TAIL != Tail::Padded;
+                lanes.end[l] = if none { nowhere.cast_mut() } else { to };
             }
         }
     }
@@ -519,29 +546,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.done = 0;
         for l in 0..self.used {
             let job = self.job(l);
-            self.lanes.rows[l] = M::TAIL.rows(job.len);
-            self.place::<M>(l, if M::AGAIN { job.dst } else { job.src });
-        }
-    }
-
-    /// Lets the mode make the messages' headers.
-    #[inline(always)]
-    pub(crate) fn header<'k, M: Sweep>(&mut self, key: impl Fn(u32) -> &'k Key) {
-        if M::HEADER == 0 {
-            return;
-        }
-        for l in 0..self.used {
-            let facts = Facts {
-                job: self.job(l),
-                given: self.judges,
-            };
-            let header = M::header(key(self.lanes.key[l]), facts);
-            for (i, block) in header.into_iter().enumerate() {
-                // The last row may be the tag, which is wanted later.
-                if i < M::HEADER || i == TAG && M::MORE {
-                    self.lanes.header[i][l] = block.to_le_bytes();
-                }
-            }
+            let lanes = &mut *self.lanes;
+            lanes.src[l] = if M::AGAIN { job.dst } else { job.src };
+            lanes.dst[l] = job.dst;
+            lanes.rows[l] = M::TAIL.rows(job.len);
         }
     }
 
@@ -557,14 +565,17 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     #[inline(always)]
-    fn load_header<S: Isa>(&self, s: S) -> [S::W; HEADER] {
-        let h = &self.lanes.header;
-        [
-            s.load_row(&h[0]),
-            s.load_row(&h[1]),
-            s.load_row(&h[2]),
-            s.load_row(&h[3]),
-        ]
+    fn load_header<S: Isa, M: Sweep>(&self, s: S) -> [S::W; HEADER] {
+        let mut header = [s.splat(&[0; 16]); HEADER];
+        let mut i = 0;
+        while i < HEADER {
+            // Of a pass before this one there may be a tag.
+            if i < M::HEADER || i == TAG {
+                header[i] = s.load_row(&self.lanes.header[i]);
+            }
+            i += 1;
+        }
+        header
     }
 
     /// The messages' own keys.
@@ -575,41 +586,74 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         c: &impl Cipher<W = S::W>,
         bytes: usize,
     ) -> [S::W; 3] {
-        M::derive(c, &self.load_header(s), bytes)
+        M::derive(c, &self.load_header::<S, M>(s), bytes)
     }
 
     /// Begins all messages: up to their texts.
     #[inline(always)]
     pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
-        let mut h = self.load_header(s);
+        self.place::<S, M>(s);
+        let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
-            let lanes = &mut *self.lanes;
-            for l in self.used..S::LANES {
-                lanes.nonce[l] = lanes.state[0].as_ptr().cast();
-            }
-            // SAFETY: the nonces of messages have 16 bytes, and so has a state.
-            h[0] = unsafe { s.gather(lanes.nonce.as_ptr(), 0) };
+            // SAFETY: the nonces of messages have 16 bytes.
+            h[0] = unsafe { s.gather(self.lanes.nonce.as_ptr(), 0) };
         }
         let mut state = M::begin(c, &mut h);
         if let Some(tail) = M::DATA {
-            self.data::<S, M>(s, c, tail, &mut state);
+            if M::VECTOR {
+                for i in 0..self.components() {
+                    self.component(i);
+                    M::open_data(c, &mut state);
+                    self.data::<S, M>(s, c, tail, &mut state);
+                }
+            } else {
+                self.data::<S, M>(s, c, tail, &mut state);
+            }
         }
         let state = M::text(c, &mut h, state);
         let lanes = &mut *self.lanes;
         if M::TAG {
-            for (row, w) in lanes.header.iter_mut().zip(h) {
-                s.store_row(w, row);
+            let mut i = 0;
+            while i < M::HEADER {
+                s.store_row(h[i], &mut lanes.header[i]);
+                i += 1;
             }
         }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
-        if M::TAIL != Tail::None || M::TAG {
+        let ends = lanes.rows[self.used - 1] == 0;
+        if ends && (M::TAIL != Tail::None || M::TAG) {
             // A message without rows ends where it begins.
             store_state::<S, M, L>(s, &state, &mut lanes.kept);
         }
     }
 
-    /// Absorbs the associated data, component by component. Lanes that have no
-    /// more of it go on with idle memory, and what comes of that is not kept.
+    /// The most components of associated data that a message has, its nonce included.
+    #[inline(never)]
+    fn components(&self) -> usize {
+        let all = (0..self.used).map(|l| self.job(l));
+        let counts = all.map(|job| job.components() + usize::from(job.nonce_len > 0));
+        counts.max().unwrap_or(0)
+    }
+
+    /// Puts component `i` of the associated data into the lanes.
+    #[inline(never)]
+    fn component(&mut self, i: usize) {
+        for l in 0..self.used {
+            let job = self.job(l);
+            let own = job.components();
+            let (has, (at, len)) = match i {
+                i if i < own => (true, job.component(i)),
+                i if i == own && job.nonce_len > 0 => (true, (job.nonce, job.nonce_len as usize)),
+                _ => (false, (core::ptr::null(), 0)),
+            };
+            self.lanes.data[l] = at;
+            self.lanes.data_len[l] = len;
+            self.lanes.has[l] = usize::from(has);
+        }
+        self.lanes.has[self.used..].fill(0);
+    }
+
+    /// Absorbs the associated data, or a component of it.
     #[inline(always)]
     fn data<S: Isa, M: Sweep>(
         &mut self,
@@ -618,101 +662,43 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         tail: Tail,
         state: &mut M::State<S::W>,
     ) {
-        let mut count = 0;
-        for l in 0..self.used {
-            let job = self.job(l);
-            let nonce = M::NONCE_IS_DATA && job.nonce_len > 0;
-            count = count.max(job.components() + usize::from(nonce));
-        }
-        for i in 0..count {
-            let (most, any) = self.component(i, S::LANES, tail, M::DATA_BEGINS, M::NONCE_IS_DATA);
-            let ends = s.load_row(&self.lanes.takes);
-            M::open_data(c, state);
-            self.data_rows::<S, M>(s, c, most, state);
-            if any {
-                // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
-                let last = unsafe { self.lanes.data_rest.load(s) };
-                let mut new = *state;
-                M::absorb_last(c, &mut new, last);
-                *state = select::<S, M>(ends, &new, state);
-            }
-        }
-    }
-
-    /// Sets up component `i` of the associated data in the first `lanes` lanes: how
-    /// many rows the longest has, and whether any leaves something for the end.
-    /// Out of line and not generic, as it is long.
-    #[inline(never)]
-    fn component(
-        &mut self,
-        i: usize,
-        lanes: usize,
-        tail: Tail,
-        begins: Option<fn(usize) -> usize>,
-        nonce_is_data: bool,
-    ) -> (usize, bool) {
+        let lanes = &mut *self.lanes;
+        let nowhere = lanes.nowhere();
         let mut most = 0;
-        let mut any = false;
-        for l in 0..lanes {
-            let mut has = false;
-            let (mut at, mut len) = (core::ptr::null(), 0);
-            if l < self.used {
-                let job = self.job(l);
-                let own = job.components();
-                if i < own {
-                    has = true;
-                    (at, len) = job.component(i);
-                } else if nonce_is_data && i == own && job.nonce_len > 0 {
-                    has = true;
-                    (at, len) = (job.nonce, job.nonce_len as usize);
-                }
-                if let Some(begins) = begins {
-                    let begin = begins(len).min(len);
-                    (at, len) = (at.wrapping_add(begin), len - begin);
-                }
+        let mut any = 0;
+        for l in 0..S::LANES {
+            let (mut at, mut len) = (lanes.data[l], lanes.data_len[l]);
+            if let Some(begins) = M::DATA_BEGINS {
+                let begin = begins(len).min(len);
+                (at, len) = (at.wrapping_add(begin), len - begin);
+                lanes.data[l] = at;
             }
             let rows = tail.rows(len);
             let left = len - rows * 16;
-            let lanes = &mut *self.lanes;
-            lanes.data[l] = at;
             lanes.data_rows[l] = rows;
-            lanes.data_rest.set(l, at.wrapping_add(rows * 16), left);
+            let rest = at.wrapping_add(rows * 16);
+            lanes.data_rest.set(l, rest, left, nowhere);
             most = most.max(rows);
-            let ends = has && (tail == Tail::Last || left > 0);
-            lanes.takes[l] = [if ends { 0xff } else { 0 }; 16];
-            any |= ends;
+            any |= if M::VECTOR { lanes.has[l] } else { left };
         }
-        (most, any)
-    }
-
-    /// Chooses the lanes that take part in row `row` of a component, which has
-    /// rows up to `most`: up to which row nothing changes.
-    #[inline(never)]
-    fn takers(&mut self, lanes: usize, row: usize, most: usize) -> usize {
-        let mut stop = most;
-        for l in 0..lanes {
-            let lanes = &mut *self.lanes;
-            let takes = lanes.data_rows[l] > row;
-            lanes.takes[l] = [if takes { 0xff } else { 0 }; 16];
-            if takes {
-                stop = stop.min(lanes.data_rows[l]);
-            } else {
-                lanes.data[l] = lanes.state[0].as_ptr().cast();
-            }
+        if most > 0 {
+            self.data_rows::<S, M>(s, c, most, state);
         }
-        stop
-    }
-
-    /// Takes the lanes that take part to the next row of a component.
-    #[inline(never)]
-    fn next_data_row(&mut self, lanes: usize) {
-        for l in 0..lanes {
-            let on = self.lanes.takes[l][0] & 16;
-            self.lanes.data[l] = self.lanes.data[l].wrapping_add(on.into());
+        if any > 0 {
+            // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
+            let last = unsafe { self.lanes.data_rest.load(s) };
+            let ends = match M::VECTOR {
+                true => s.spread(&self.lanes.has),
+                false => last.count,
+            };
+            let mut new = *state;
+            M::absorb_last(c, &mut new, last);
+            *state = select::<S, M>(ends.any(), &new, state);
         }
     }
 
-    /// The rows of a component, of which the longest has `most`.
+    /// The rows of a component, of which the longest has `most`. Lanes that have no
+    /// more of it go on with idle memory, and what comes of that is not kept.
     #[inline(always)]
     fn data_rows<S: Isa, M: Sweep>(
         &mut self,
@@ -723,13 +709,24 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     ) {
         let mut row = 0;
         while row < most {
-            let stop = self.takers(S::LANES, row, most);
-            let takes = s.load_row(&self.lanes.takes);
+            let lanes = &mut *self.lanes;
+            let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * 16);
+            // Up to where nothing changes.
+            let mut stop = most;
+            if S::LANES > 1 {
+                stop = stop.min(row + IDLE);
+            }
+            for l in 0..S::LANES {
+                let takes = lanes.data_rows[l] > row;
+                lanes.takes[l] = usize::from(takes);
+                lanes.from[l] = if takes { lanes.data[l] } else { idle };
+                stop = stop.min(if takes { lanes.data_rows[l] } else { stop });
+            }
+            let takes = s.spread(&lanes.takes).any();
             while row < stop {
-                // SAFETY: `row` is inside the data of lanes that take part; others
-                // read a block of their own, over and over.
-                let x = unsafe { s.gather(self.lanes.data.as_ptr(), 0) };
-                self.next_data_row(S::LANES);
+                // SAFETY: `row` is inside the data of lanes that take part, and
+                // inside `idle` for the others.
+                let x = unsafe { s.gather(lanes.from.as_ptr(), row * 16) };
                 let mut new = *state;
                 M::absorb(c, &mut new, x, row);
                 *state = select::<S, M>(takes, &new, state);
@@ -775,8 +772,15 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             self.done = stop;
         }
         let lanes = &mut *self.lanes;
+        let keeps = M::TAIL != Tail::None || M::TAG;
+        if window.lanes == S::LANES && lanes.rows[0] == end {
+            if keeps {
+                store_state::<S, M, L>(s, &state, &mut lanes.kept);
+            }
+            return;
+        }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
-        if M::TAIL != Tail::None || M::TAG {
+        if keeps {
             // Later windows run over the lanes of messages that end here.
             let blocks = state.blocks().len();
             let mut l = window.lanes;
@@ -824,7 +828,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let lanes = &mut *self.lanes;
         let finishes = match M::TAIL {
             Tail::None => false,
-            Tail::Part => lanes.rest.len[..used].iter().any(|n| *n != 0),
+            Tail::Part => {
+                let mut any = 0;
+                for l in 0..S::LANES {
+                    any |= lanes.rest.len[l];
+                }
+                any > 0
+            }
             _ => true,
         };
         if !finishes && !M::TAG {
@@ -832,13 +842,6 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         let mut state = load_state::<S, M, L>(s, &lanes.kept);
         if finishes {
-            for l in used..S::LANES {
-                lanes.rest.set(l, core::ptr::null(), 0);
-                lanes.second.set(l, core::ptr::null(), 0);
-            }
-            if M::OUTPUT && M::TAIL != Tail::Padded {
-                lanes.place_ends(S::LANES);
-            }
             // SAFETY: the pieces are valid for their lengths, at most 16, and so
             // are their results' places; a padded message's destination has room
             // for whole blocks.
@@ -859,7 +862,6 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 if M::OUTPUT {
                     if M::TAIL == Tail::Padded {
                         lanes.rest.len[..used].fill(16);
-                        lanes.end[used..].fill(lanes.rest.nowhere().cast_mut());
                     }
                     let len = lanes.rest.len.as_ptr();
                     scatter_part(s, &last.first.block, lanes.end.as_ptr(), len);
@@ -878,25 +880,31 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Makes the tags, or compares them with those that were given.
     #[inline(always)]
     fn tag<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>, state: M::State<S::W>) {
-        let h = self.load_header(s);
-        let mut tag = M::tag(c, &h, state);
+        let h = self.load_header::<S, M>(s);
+        let tag = M::tag(c, &h, state);
         let lanes = &mut *self.lanes;
         if M::MORE {
             s.store_row(tag, &mut lanes.header[TAG]);
         }
-        for l in self.used..S::LANES {
-            lanes.tag_len[l] = 0;
-            lanes.tag[l] = lanes.rest.nowhere().cast_mut();
-            lanes.given.set(l, core::ptr::null(), 0);
-        }
-        // SAFETY: tags have at most 16 bytes, are readable or writable, and
-        // verdicts are blocks.
+        let Some(verdicts) = &mut self.verdicts else {
+            // SAFETY: tags have at most 16 bytes and are writable.
+            unsafe { scatter_part(s, &tag, lanes.tag.as_ptr(), lanes.tag_len.as_ptr()) };
+            return;
+        };
+        let mut given = tag;
+        // SAFETY: tags have at most 16 bytes and are readable.
         unsafe {
-            if self.judges {
-                let given = lanes.given.load(s);
-                tag = (tag ^ given.block) & given.count.first_bytes();
-            }
-            scatter_part(s, &tag, lanes.tag.as_ptr(), lanes.tag_len.as_ptr());
+            gather_part(
+                s,
+                lanes.tag.as_ptr().cast(),
+                lanes.tag_len.as_ptr(),
+                &mut given,
+            )
+        };
+        let bytes = s.spread(&lanes.tag_len).first_bytes();
+        s.store_row((tag ^ given) & bytes, &mut lanes.difference);
+        for (i, difference) in lanes.message[..self.used].iter().zip(&lanes.difference) {
+            verdicts[*i as usize] = *difference;
         }
     }
 }

@@ -265,7 +265,7 @@ pub(crate) const TAG: usize = HEADER - 1;
 /// h = header(facts)                               scalar, message by message
 /// state = begin(h)
 /// for each component of associated data:
-///     open_data(state)
+///     open_data(state)                            where it is a vector
 ///     for each row x of it:                       absorb(state, x)
 ///     if anything is left:                        absorb_last(state, last)
 /// state = text(h, state)
@@ -314,9 +314,9 @@ pub(crate) trait Sweep {
     /// before is in the header.
     const DATA_BEGINS: Option<fn(usize) -> usize> = None;
 
-    /// Whether the nonce, if there is one, is a last component of the associated
-    /// data.
-    const NONCE_IS_DATA: bool = false;
+    /// Whether associated data is a vector of components, of which the nonce, if there
+    /// is one, is the last.
+    const VECTOR: bool = false;
 
     /// A message's own keys: the hash key, and the two blocks of a key for AES.
     #[inline(always)]

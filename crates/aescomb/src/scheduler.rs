@@ -573,11 +573,14 @@ impl<'k> Task<'k> {
             return wrong(Field::TagLength, job.tag_len as usize, allowed);
         }
         if self.components_of(job) > self.components {
-            let allowed = match self.components {
+            // Those beside the nonce.
+            let given = job.components();
+            let most = self.components - (self.components_of(job) - given).min(self.components);
+            let allowed = match most {
                 0 => Allowed::Nothing,
                 n => Allowed::AtMost(n),
             };
-            return wrong(Field::DataCount, self.components_of(job), allowed);
+            return wrong(Field::DataCount, given, allowed);
         }
         let limits = self.mode.limits(job);
         let most = |n: u64| Allowed::AtMost(usize::try_from(n).unwrap_or(usize::MAX));

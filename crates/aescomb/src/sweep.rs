@@ -61,9 +61,9 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
             Feed::Serial | Feed::Place => {
                 let n = s.narrow();
                 let mut lanes = Lanes::<1, 0>::new();
-                let mut verdicts = verdict.map(core::slice::from_mut);
+                let verdicts = verdict.map(core::slice::from_mut);
                 let mut job = Some((0, job));
-                let group = lanes.group::<M>(1, &mut verdicts, || job.take());
+                let group = lanes.group::<_, M>(n, 1, verdicts, |_| key, || job.take());
                 let keys = n.keys(key);
                 let c = Uniform::new(n, &keys, key);
                 // One lane is all there is, but the types do not say so.
@@ -127,6 +127,26 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
+    let n = s.narrow();
+    let narrow_keys;
+    let once;
+    let one = match (shared, keys) {
+        (Some(shared), Keys::Shared(key)) => {
+            narrow_keys = n.keys(key);
+            once = UniformOnce {
+                s,
+                keys: shared,
+                key,
+            };
+            Some(Ciphers {
+                all: Uniform::new(s, shared, key),
+                half: Uniform::new(s.half(), shared, key),
+                narrow: Uniform::new(n, &narrow_keys, key),
+                once: &once,
+            })
+        }
+        _ => None,
+    };
     let mut queue = work.queue.drain();
     while let Some(i) = queue.peek() {
         let job = jobs.get(i);
@@ -149,9 +169,12 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             kernel_alone::<S, M>(s, key, job, verdict);
             continue;
         }
-        let group = lanes.group::<M>(
+        let all = |i| keys.get(i);
+        let group = lanes.group::<_, M>(
+            s,
             degree,
-            verdicts,
+            verdicts.as_deref_mut(),
+            all,
             #[inline(always)]
             || {
                 let i = queue.peek()?;
@@ -164,31 +187,14 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 Some((i, job))
             },
         );
-        let all = |i| keys.get(i);
-        if let Some(shared) = shared {
-            let c = Uniform::new(s, shared, key);
-            let half = Uniform::new(s.half(), shared, key);
-            let n = s.narrow();
-            let narrow_keys = n.keys(key);
-            let narrow = Uniform::new(n, &narrow_keys, key);
-            let once = UniformOnce {
-                s,
-                keys: shared,
-                key,
-            };
+        if let (Some(shared), Some(ciphers)) = (shared, &one) {
             let mut beside = OneKey {
                 s,
                 key,
                 keys: Some(shared),
             };
-            let ciphers = Ciphers {
-                all: c,
-                half,
-                narrow,
-                once: &once,
-            };
             let derived = Some(&mut **derived);
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, ciphers, &mut beside, derived);
+            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, *ciphers, &mut beside, derived);
         } else {
             for (l, key) in group.keys().iter().enumerate() {
                 s.lane_key(lane_keys, l, keys.get(*key), M::USES);
@@ -269,7 +275,6 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    group.header::<M>(&key);
     if M::DERIVES
         && let Some(derived) = derived
     {
@@ -384,9 +389,10 @@ impl<S: Isa> Beside for OneKey<'_, S> {
 
     #[inline(always)]
     fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
-        // A batch makes them once for all its messages.
-        let free = self.keys.is_some() || self.key.has_tables();
-        pays::<S>(lanes, rest, if free { 1 } else { 1 + M::TABLES })
+        // A batch makes them once for all its messages. Alone, they must pay for the
+        // memory that they are kept in.
+        let free = M::TABLES == 0 || self.keys.is_some() || self.key.has_tables();
+        pays::<S>(lanes, rest, if free { 1 } else { 4 + M::TABLES })
     }
 
     #[inline(always)]
@@ -405,6 +411,9 @@ impl<S: Isa> Beside for OneKey<'_, S> {
             }
         };
         let c = Uniform::new(s, keys, key);
+        if M::TABLES == 0 {
+            return group.neighbours::<S, M>(l, c, &NO_TABLES);
+        }
         let other;
         let tables = match key.tables(S::LANES, || tables::<S, M>(s, key)) {
             Some(tables) => tables,
@@ -417,6 +426,9 @@ impl<S: Isa> Beside for OneKey<'_, S> {
         group.neighbours::<S, M>(l, c, tables);
     }
 }
+
+/// Of modes that want none.
+const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
 
 /// The mode's tables, out of line, as they are made once a key.
 #[inline(never)]
@@ -454,7 +466,10 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
     ) {
         let key = (self.key)(group.keys()[l]);
         let keys = self.s.keys(key);
-        let tables = tables::<S, M>(self.s, key);
+        let tables = match M::TABLES {
+            0 => NO_TABLES,
+            _ => tables::<S, M>(self.s, key),
+        };
         group.neighbours::<S, M>(l, Uniform::new(self.s, &keys, key), &tables);
     }
 }

@@ -533,14 +533,15 @@ fn data_count() {
         parts.data = data(126, 1);
         let mut components = Vec::new();
         let mut batch = [parts.message(&mut components)];
-        call(&mut Comb::new(), op, siv, &mut batch).expect_err("127 components");
+        let error = call(&mut Comb::new(), op, siv, &mut batch).expect_err("127 components");
+        assert_eq!((error.given, error.allowed), (126, Allowed::AtMost(125)));
     }
     for (mode, op, count, text) in [
         (
             Mode::Siv,
             Op::Seal,
             127,
-            "associated data of 127 components; allowed: at most 126",
+            "associated data of 127 components; allowed: at most 125",
         ),
         (
             Mode::Ocb,

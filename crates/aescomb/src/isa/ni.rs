@@ -58,6 +58,11 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn spread(numbers: *const usize) -> Self {
+        unsafe { _mm_shuffle_epi8(_mm_loadl_epi64(numbers.cast()), _mm_setzero_si128()) }
+    }
+
+    #[inline(always)]
     unsafe fn aesenc(self, key: Self) -> Self {
         unsafe { _mm_aesenc_si128(self, key) }
     }

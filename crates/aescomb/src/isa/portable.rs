@@ -419,6 +419,12 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
+    fn spread<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| {
+            u128::from_ne_bytes([numbers[l] as u8; 16])
+        }))
+    }
+
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` entries.
         Blocks(core::array::from_fn(|l| unsafe {

@@ -82,6 +82,15 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn spread(numbers: *const usize) -> Self {
+        unsafe {
+            let two = _mm256_castsi128_si256(_mm_loadu_si128(numbers.cast()));
+            let halves = _mm256_permute4x64_epi64::<0b01_01_00_00>(two);
+            _mm256_shuffle_epi8(halves, _mm256_setzero_si256())
+        }
+    }
+
+    #[inline(always)]
     unsafe fn aesenc(self, key: Self) -> Self {
         unsafe { _mm256_aesenc_epi128(self, key) }
     }

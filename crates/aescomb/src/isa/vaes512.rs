@@ -102,6 +102,16 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn spread(numbers: *const usize) -> Self {
+        unsafe {
+            let four = _mm512_castsi256_si512(_mm256_loadu_si256(numbers.cast()));
+            let places = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+            let halves = _mm512_permutexvar_epi64(places, four);
+            _mm512_shuffle_epi8(halves, _mm512_setzero_si512())
+        }
+    }
+
+    #[inline(always)]
     unsafe fn aesenc(self, key: Self) -> Self {
         unsafe { _mm512_aesenc_epi128(self, key) }
     }

@@ -29,6 +29,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_part(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    /// The low byte of each number in all bytes of a block; numbers below 2^63.
+    unsafe fn spread(numbers: *const usize) -> Self;
     /// Whether there are masked loads and stores, with which a register of pieces is
     /// gathered and scattered directly.
     const MASKS: bool = false;
@@ -944,6 +946,22 @@ macro_rules! token {
                     // SAFETY: the token, and the caller's `LANES` pointers.
                     unsafe { x.0[u].scatter(to.add(u * <$vector>::BLOCKS), offset) };
                     u += 1;
+                }
+            }
+
+            #[inline(always)]
+            fn spread<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
+                const { assert!($u * <$vector>::BLOCKS <= L) };
+                let numbers = numbers.as_ptr();
+                // SAFETY: the token, and there are so many numbers.
+                unsafe {
+                    let mut x = [<$vector>::spread(numbers); $u];
+                    let mut u = 1;
+                    while u < $u {
+                        x[u] = <$vector>::spread(numbers.add(u * <$vector>::BLOCKS));
+                        u += 1;
+                    }
+                    $crate::isa::x86::Words(x)
                 }
             }
 

@@ -84,7 +84,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     const AGAIN: bool = true;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);
-    const NONCE_IS_DATA: bool = true;
+    const VECTOR: bool = true;
     const USES: Uses = USES;
 
     #[inline(always)]
