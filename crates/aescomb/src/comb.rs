@@ -78,11 +78,11 @@ impl Windows {
     /// The next window; `lengths` in decreasing order, the same at every call.
     #[inline(always)]
     pub(crate) fn next(&mut self, lengths: &[usize]) -> Option<Window> {
-        while self.lanes > 0 && lengths[self.lanes - 1] == self.done {
-            self.lanes -= 1;
-        }
-        if self.lanes == 0 {
+        if lengths.first().is_none_or(|most| *most == self.done) {
             return None;
+        }
+        while lengths[self.lanes - 1] == self.done {
+            self.lanes -= 1;
         }
         let rows = lengths[self.lanes - 1] - self.done;
         self.done += rows;
@@ -128,13 +128,9 @@ pub fn comb_scheduler(lengths: &[usize], degree: usize) -> Vec<Group> {
     let mut queue = queue.drain();
     let mut groups = Vec::new();
     while queue.len() > 0 {
-        let mut messages = Vec::new();
-        while messages.len() < degree
-            && let Some(i) = queue.peek()
-        {
-            queue.pop(i);
-            messages.push(i as usize);
-        }
+        let mut messages = alloc::vec![0; degree.min(lengths.len())];
+        let count = queue.take(&mut messages);
+        let mut messages: Vec<_> = messages[..count].iter().map(|i| *i as usize).collect();
         // Buckets of long messages are only nearly in order.
         messages.sort_by_key(|i| core::cmp::Reverse(lengths[*i]));
         let sorted: Vec<usize> = messages.iter().map(|i| lengths[*i]).collect();
@@ -231,8 +227,7 @@ impl Queue {
     }
 }
 
-/// The messages of a [`Queue`], longest first. Where it stands is not in memory:
-/// the next message would wait for it there.
+/// The messages of a [`Queue`], longest first.
 pub(crate) struct Drain<'a> {
     queue: &'a mut Queue,
     /// The bucket that is being emptied, and its first message.
@@ -266,6 +261,33 @@ impl Drain<'_> {
     pub(crate) fn pop(&mut self, peeked: u32) {
         self.first = self.queue.next[peeked as usize];
         self.len -= 1;
+    }
+
+    /// Takes longest messages of one class, as many as there is room for: how many.
+    #[inline(never)]
+    pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
+        let Some(mut first) = self.peek() else {
+            return 0;
+        };
+        let Queue { head, next, .. } = &mut *self.queue;
+        let mut top = self.top;
+        let floor = top - top % BUCKETS;
+        let mut n = 0;
+        'room: for out in out.iter_mut().take(self.len) {
+            while first == NONE {
+                if top == floor {
+                    break 'room;
+                }
+                top -= 1;
+                first = core::mem::replace(&mut head[top], NONE);
+            }
+            *out = first;
+            first = next[first as usize];
+            n += 1;
+        }
+        (self.top, self.first) = (top, first);
+        self.len -= n;
+        n
     }
 }
 

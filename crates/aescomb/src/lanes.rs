@@ -14,7 +14,7 @@
 use crate::bytes;
 use crate::comb::Window;
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
-use crate::key::Key;
+use crate::key::{Key, Keys};
 use crate::modes::{HEADER, State, Sweep, TAG, Tables, Tail, padding_len};
 use crate::neighbours::neighbours;
 use core::marker::PhantomData;
@@ -271,6 +271,17 @@ impl<const L: usize> Pieces<L> {
     }
 }
 
+/// What a component of associated data has, over all messages.
+#[derive(Clone, Copy, Default)]
+struct Component {
+    /// The most rows.
+    rows: usize,
+    /// Not 0 where rows leave something over.
+    left: usize,
+    /// Whether there is one at all.
+    any: bool,
+}
+
 /// [`Isa::gather_part`] out of line, as it is long and done once a message.
 #[inline(never)]
 unsafe fn gather_part<S: Isa>(s: S, at: *const *const u8, len: *const usize, x: &mut S::W) {
@@ -302,7 +313,6 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     src: [*const u8; L],
     dst: [*mut u8; L],
     nonce: [*const u8; L],
-    len: [usize; L],
     rows: [usize; L],
     /// What the rows leave over, and where their results go.
     rest: Pieces<L>,
@@ -315,16 +325,16 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     /// What it differs by from the one that was given, and of which message.
     difference: [Block; L],
     message: [u32; L],
-    /// A component of associated data; whether there is one.
+    /// Associated data, or a component of it: its rows, and what they leave over;
+    /// not 0 where that wants an end.
+    component: Component,
     data: [*const u8; L],
-    data_len: [usize; L],
-    has: [usize; L],
-    /// Its rows; whether a lane takes part in some of them, and from where; what they
-    /// leave over.
     data_rows: [usize; L],
+    data_rest: Pieces<L>,
+    has: [usize; L],
+    /// Which lanes take part in some of the rows, and from where.
     takes: [usize; L],
     from: [*const u8; L],
-    data_rest: Pieces<L>,
     key: [u32; L],
     idle: [Block; IDLE],
 }
@@ -355,7 +365,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             src: [core::ptr::null(); L],
             dst: [core::ptr::null_mut(); L],
             nonce: [core::ptr::null(); L],
-            len: [0; L],
             rows: [0; L],
             rest: Pieces::NONE,
             second: Pieces::NONE,
@@ -365,38 +374,56 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             tag_len: [0; L],
             difference: [[0; 16]; L],
             message: [0; L],
+            component: Component::default(),
             data: [core::ptr::null(); L],
-            data_len: [0; L],
-            has: [0; L],
             data_rows: [0; L],
+            data_rest: Pieces::NONE,
+            has: [0; L],
             takes: [0; L],
             from: [core::ptr::null(); L],
-            data_rest: Pieces::NONE,
             key: [0; L],
             idle: [[0; 16]; IDLE],
         }
     }
 
-    /// Makes a group of up to `degree` of the messages that `next` gives with their
-    /// indices. Where tags are compared, `verdicts` receives what each differs by
-    /// from the one that was given.
+    /// Makes a group of messages, longest first or nearly. Where tags are compared,
+    /// `verdicts` receives what each differs by from the one that was given.
     #[inline(always)]
-    pub(crate) fn group<'g, 'j, 'k, S: Isa, M: Sweep>(
+    pub(crate) fn group<'g, 'j, S: Isa, M: Sweep>(
         &'g mut self,
         _: S,
-        degree: usize,
+        messages: &[u32],
+        jobs: Jobs<'j>,
+        keys: Keys<'_>,
         verdicts: Option<&'g mut [Block]>,
-        key: impl Fn(u32) -> &'k Key,
-        mut next: impl FnMut() -> Option<(u32, &'j Job)>,
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
-        let given = verdicts.is_some();
-        // Counts that are not in memory: the next message would wait for them.
-        let mut used = 0;
+        assert!(!messages.is_empty() && messages.len() <= S::LANES);
+        self.fill::<M>(S::LANES, messages, jobs, keys, verdicts.is_some());
+        Group {
+            lanes: self,
+            used: messages.len(),
+            done: 0,
+            verdicts,
+            borrow: PhantomData,
+        }
+    }
+
+    /// Gives the first lanes the messages, and those up to `lanes` nothing. Out of line:
+    /// scalar code that needs all registers, and the same for all instruction sets.
+    /// `given`: tags are given.
+    #[inline(never)]
+    fn fill<M: Sweep>(
+        &mut self,
+        lanes: usize,
+        messages: &[u32],
+        jobs: Jobs<'_>,
+        keys: Keys<'_>,
+        given: bool,
+    ) {
         let mut least = usize::MAX;
-        while used < degree.min(S::LANES)
-            && let Some((i, job)) = next()
-        {
+        for (used, i) in messages.iter().enumerate() {
+            let job = jobs.get(*i);
             let rows = M::TAIL.rows(job.len);
             let mut l = used;
             if rows > least {
@@ -404,29 +431,13 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             } else {
                 least = rows;
             }
-            used += 1;
             self.job[l] = job;
-            self.key[l] = job.key;
-            self.src[l] = job.src;
-            self.len[l] = job.len;
+            self.message[l] = *i;
             self.rows[l] = rows;
-            if M::OUTPUT {
-                self.dst[l] = job.dst;
-            }
-            if M::NONCE {
-                self.nonce[l] = job.nonce;
-            }
-            if M::TAG || M::MORE {
-                self.tag[l] = job.tag;
-                self.tag_len[l] = job.tag_len as usize;
-                self.message[l] = i;
-            }
-            if M::DATA.is_some() || M::MORE && M::Then::DATA.is_some() {
-                self.data[l] = job.data;
-                self.data_len[l] = job.data_len;
-            }
+            // Before all else: `begin` loads whole rows of it, and what was written in
+            // pieces must be in the cache by then.
             if M::HEADER > 0 {
-                let header = M::header(key(job.key), Facts { job, given });
+                let header = M::header(keys.get(job.key), Facts { job, given });
                 for (i, block) in header.into_iter().enumerate() {
                     if in_header::<M>(i) {
                         self.header[i][l] = block.to_le_bytes();
@@ -434,19 +445,96 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
                 }
             }
         }
+        let mut component = Component::default();
+        for l in 0..messages.len() {
+            // SAFETY: it was put there above.
+            let job = unsafe { &*self.job[l] };
+            self.key[l] = job.key;
+            self.place::<M>(l, job, job.src, &mut component);
+            if M::NONCE {
+                self.nonce[l] = job.nonce;
+            }
+            if M::TAG || M::MORE {
+                self.tag[l] = job.tag;
+                self.tag_len[l] = job.tag_len as usize;
+            }
+        }
+        self.component = component;
         let nowhere = self.nowhere();
-        for l in used..S::LANES {
-            (self.src[l], self.dst[l]) = (nowhere, nowhere.cast_mut());
-            (self.len[l], self.rows[l], self.tag_len[l], self.data_len[l]) = (0, 0, 0, 0);
-            (self.tag[l], self.nonce[l]) = (nowhere.cast_mut(), nowhere);
+        for l in messages.len()..lanes {
+            self.rows[l] = 0;
+            for pieces in [&mut self.rest, &mut self.second] {
+                pieces.set(l, nowhere, 0, nowhere);
+            }
+            self.data_rest.set(l, nowhere, 0, nowhere);
+            (self.data_rows[l], self.has[l]) = (0, 0);
+            (self.end[l], self.second_end[l]) = (nowhere.cast_mut(), nowhere.cast_mut());
+            (self.tag[l], self.tag_len[l]) = (nowhere.cast_mut(), 0);
+            self.nonce[l] = nowhere;
         }
-        Group {
-            lanes: self,
-            used,
-            done: 0,
-            verdicts,
-            borrow: PhantomData,
+    }
+
+    /// Gives lane `l` a text at `src`, and associated data that is no vector.
+    #[inline(always)]
+    fn place<M: Sweep>(&mut self, l: usize, job: &Job, src: *const u8, component: &mut Component) {
+        let nowhere = self.nowhere();
+        if M::DATA.is_some() && !M::VECTOR {
+            self.place_data::<M>(l, (job.data, job.data_len), job.data_len > 0, component);
         }
+        self.src[l] = src;
+        self.dst[l] = job.dst;
+        if M::TAIL == Tail::None {
+            return;
+        }
+        let rows = self.rows[l];
+        let at = rows * 16;
+        let mut left = job.len - at;
+        let from = src.wrapping_add(at);
+        let to = job.dst.wrapping_add(at);
+        if M::TAIL == Tail::Double {
+            let more = left.saturating_sub(16);
+            left = left.min(16);
+            let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
+            self.second.set(l, from, more, nowhere);
+            self.second_end[l] = if more == 0 { nowhere.cast_mut() } else { to };
+        }
+        self.rest.set(l, from, left, nowhere);
+        if M::OUTPUT {
+            // Padded, there is a result of nothing.
+            let none = left == 0 && M::TAIL != Tail::Padded;
+            self.end[l] = if none { nowhere.cast_mut() } else { to };
+        }
+    }
+
+    /// Gives lane `l` a component of associated data, if it `has` one.
+    #[inline(always)]
+    fn place_data<M: Sweep>(
+        &mut self,
+        l: usize,
+        (mut at, mut len): (*const u8, usize),
+        has: bool,
+        component: &mut Component,
+    ) {
+        let Some(tail) = M::DATA else { return };
+        if let Some(begins) = M::DATA_BEGINS {
+            let begin = begins(len).min(len);
+            (at, len) = (at.wrapping_add(begin), len - begin);
+        }
+        let rows = tail.rows(len);
+        let left = len - rows * 16;
+        let nowhere = self.nowhere();
+        self.data[l] = at;
+        self.data_rows[l] = rows;
+        self.data_rest
+            .set(l, at.wrapping_add(rows * 16), left, nowhere);
+        self.has[l] = if tail == Tail::Last {
+            usize::from(has)
+        } else {
+            left
+        };
+        component.rows = component.rows.max(rows);
+        component.left |= self.has[l];
+        component.any |= has;
     }
 
     /// A block of our own, for lanes that have nothing to read or to write.
@@ -464,7 +552,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         macro_rules! up {
             ($($field:ident)*) => { $(self.$field.copy_within(l..used, l + 1);)* };
         }
-        up!(job key src len rows dst nonce tag tag_len message data data_len);
+        up!(job message rows);
         for row in &mut self.header {
             row.copy_within(l..used, l + 1);
         }
@@ -510,47 +598,18 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         unsafe { &*self.lanes.job[l] }
     }
 
-    /// Where the pieces are that the rows leave over, lanes without a message
-    /// included.
-    #[inline(always)]
-    fn place<S: Isa, M: Sweep>(&mut self, _: S) {
-        if M::TAIL == Tail::None {
-            return;
-        }
-        let lanes = &mut *self.lanes;
-        let nowhere = lanes.nowhere();
-        for l in 0..S::LANES {
-            let at = lanes.rows[l] * 16;
-            let mut left = lanes.len[l] - at;
-            let from = lanes.src[l].wrapping_add(at);
-            let to = lanes.dst[l].wrapping_add(at);
-            if M::TAIL == Tail::Double {
-                let more = left.saturating_sub(16);
-                left = left.min(16);
-                let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
-                lanes.second.set(l, from, more, nowhere);
-                lanes.second_end[l] = if more == 0 { nowhere.cast_mut() } else { to };
-            }
-            lanes.rest.set(l, from, left, nowhere);
-            if M::OUTPUT {
-                // Padded, there is a result of nothing.
-                let none = left == 0 && M::TAIL != Tail::Padded;
-                lanes.end[l] = if none { nowhere.cast_mut() } else { to };
-            }
-        }
-    }
-
     /// Goes back to the beginnings, for a pass after the first.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn again<M: Sweep>(&mut self) {
         self.done = 0;
+        let mut component = Component::default();
         for l in 0..self.used {
             let job = self.job(l);
-            let lanes = &mut *self.lanes;
-            lanes.src[l] = if M::AGAIN { job.dst } else { job.src };
-            lanes.dst[l] = job.dst;
-            lanes.rows[l] = M::TAIL.rows(job.len);
+            let src = if M::AGAIN { job.dst } else { job.src };
+            self.lanes.rows[l] = M::TAIL.rows(job.len);
+            self.lanes.place::<M>(l, job, src, &mut component);
         }
+        self.lanes.component = component;
     }
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
@@ -592,22 +651,25 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Begins all messages: up to their texts.
     #[inline(always)]
     pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
-        self.place::<S, M>(s);
         let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
             // SAFETY: the nonces of messages have 16 bytes.
             h[0] = unsafe { s.gather(self.lanes.nonce.as_ptr(), 0) };
         }
         let mut state = M::begin(c, &mut h);
-        if let Some(tail) = M::DATA {
+        if M::DATA.is_some() {
+            let mut i = 0;
             if M::VECTOR {
-                for i in 0..self.components() {
-                    self.component(i);
-                    M::open_data(c, &mut state);
-                    self.data::<S, M>(s, c, tail, &mut state);
+                self.component::<M>(i);
+            }
+            while self.lanes.component.any {
+                M::open_data(c, &mut state);
+                self.absorb::<S, M>(s, c, &mut state);
+                if !M::VECTOR {
+                    break;
                 }
-            } else {
-                self.data::<S, M>(s, c, tail, &mut state);
+                i += 1;
+                self.component::<M>(i);
             }
         }
         let state = M::text(c, &mut h, state);
@@ -627,73 +689,42 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    /// The most components of associated data that a message has, its nonce included.
+    /// Gives the lanes component `i` of vectors of associated data.
     #[inline(never)]
-    fn components(&self) -> usize {
-        let all = (0..self.used).map(|l| self.job(l));
-        let counts = all.map(|job| job.components() + usize::from(job.nonce_len > 0));
-        counts.max().unwrap_or(0)
-    }
-
-    /// Puts component `i` of the associated data into the lanes.
-    #[inline(never)]
-    fn component(&mut self, i: usize) {
+    fn component<M: Sweep>(&mut self, i: usize) {
+        let mut component = Component::default();
         for l in 0..self.used {
             let job = self.job(l);
             let own = job.components();
-            let (has, (at, len)) = match i {
+            let (has, data) = match i {
                 i if i < own => (true, job.component(i)),
                 i if i == own && job.nonce_len > 0 => (true, (job.nonce, job.nonce_len as usize)),
                 _ => (false, (core::ptr::null(), 0)),
             };
-            self.lanes.data[l] = at;
-            self.lanes.data_len[l] = len;
-            self.lanes.has[l] = usize::from(has);
+            self.lanes.place_data::<M>(l, data, has, &mut component);
         }
-        self.lanes.has[self.used..].fill(0);
+        self.lanes.component = component;
     }
 
-    /// Absorbs the associated data, or a component of it.
+    /// Absorbs the component that is in the lanes.
     #[inline(always)]
-    fn data<S: Isa, M: Sweep>(
+    fn absorb<S: Isa, M: Sweep>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
-        tail: Tail,
         state: &mut M::State<S::W>,
     ) {
-        let lanes = &mut *self.lanes;
-        let nowhere = lanes.nowhere();
-        let mut most = 0;
-        let mut any = 0;
-        for l in 0..S::LANES {
-            let (mut at, mut len) = (lanes.data[l], lanes.data_len[l]);
-            if let Some(begins) = M::DATA_BEGINS {
-                let begin = begins(len).min(len);
-                (at, len) = (at.wrapping_add(begin), len - begin);
-                lanes.data[l] = at;
-            }
-            let rows = tail.rows(len);
-            let left = len - rows * 16;
-            lanes.data_rows[l] = rows;
-            let rest = at.wrapping_add(rows * 16);
-            lanes.data_rest.set(l, rest, left, nowhere);
-            most = most.max(rows);
-            any |= if M::VECTOR { lanes.has[l] } else { left };
+        let Component { rows, left, .. } = self.lanes.component;
+        if rows > 0 {
+            self.data_rows::<S, M>(s, c, rows, state);
         }
-        if most > 0 {
-            self.data_rows::<S, M>(s, c, most, state);
-        }
-        if any > 0 {
+        if left > 0 {
             // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
             let last = unsafe { self.lanes.data_rest.load(s) };
-            let ends = match M::VECTOR {
-                true => s.spread(&self.lanes.has),
-                false => last.count,
-            };
+            let ends = s.spread(&self.lanes.has).any();
             let mut new = *state;
             M::absorb_last(c, &mut new, last);
-            *state = select::<S, M>(ends.any(), &new, state);
+            *state = select::<S, M>(ends, &new, state);
         }
     }
 

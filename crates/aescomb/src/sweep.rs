@@ -62,8 +62,8 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
                 let n = s.narrow();
                 let mut lanes = Lanes::<1, 0>::new();
                 let verdicts = verdict.map(core::slice::from_mut);
-                let mut job = Some((0, job));
-                let group = lanes.group::<_, M>(n, 1, verdicts, |_| key, || job.take());
+                let jobs = Jobs::of(core::slice::from_ref(job), |job| job);
+                let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
                 let keys = n.keys(key);
                 let c = Uniform::new(n, &keys, key);
                 // One lane is all there is, but the types do not say so.
@@ -169,24 +169,10 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             kernel_alone::<S, M>(s, key, job, verdict);
             continue;
         }
+        let mut messages = [0; MAX_LANES];
+        let count = queue.take(&mut messages[..degree]);
+        let group = lanes.group::<_, M>(s, &messages[..count], jobs, keys, verdicts.as_deref_mut());
         let all = |i| keys.get(i);
-        let group = lanes.group::<_, M>(
-            s,
-            degree,
-            verdicts.as_deref_mut(),
-            all,
-            #[inline(always)]
-            || {
-                let i = queue.peek()?;
-                let job = jobs.get(i);
-                // Key sizes never mix.
-                if shared.is_none() && keys.get(job.key).rounds() != key.rounds() {
-                    return None;
-                }
-                queue.pop(i);
-                Some((i, job))
-            },
-        );
         if let (Some(shared), Some(ciphers)) = (shared, &one) {
             let mut beside = OneKey {
                 s,

@@ -62,14 +62,26 @@ impl Registered for Ccm {
     }
 }
 
-/// The associated data's length as it is put before it (SP 800-38C section
-/// A.2.2), and how many bytes it takes.
+/// How many bytes the associated data's length takes before it (SP 800-38C section
+/// A.2.2).
 #[inline(always)]
-fn prefix(len: usize) -> (u128, usize) {
+fn prefix_len(len: usize) -> usize {
     match len {
-        0..0xff00 => ((len as u128) << 112, 2),
-        0xff00..=0xffff_ffff => (0xfffe << 112 | (len as u128) << 80, 6),
-        _ => (0xffff << 112 | (len as u128) << 48, 10),
+        0..0xff00 => 2,
+        0xff00..=0xffff_ffff => 6,
+        _ => 10,
+    }
+}
+
+/// B_1: the associated data's length, and as much of it as has room.
+#[inline(always)]
+fn first_of_data(m: &Facts<'_>) -> u128 {
+    let len = m.data_len();
+    let data = m.data_block(16 - prefix_len(len));
+    match prefix_len(len) {
+        2 => u128::from((len as u16).swap_bytes()) | data << 16,
+        6 => 0xfeff | u128::from((len as u32).swap_bytes()) << 16 | data << 48,
+        _ => 0xffff | u128::from((len as u64).swap_bytes()) << 16 | data << 80,
     }
 }
 
@@ -83,23 +95,21 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const HEADER: usize = 4;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
-    const DATA_BEGINS: Option<fn(usize) -> usize> = Some(|len| 16 - prefix(len).1);
+    const DATA_BEGINS: Option<fn(usize) -> usize> = Some(|len| 16 - prefix_len(len));
     const USES: Uses = FORWARD;
 
     #[inline(always)]
     fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let n = m.nonce_len();
-        let (q, t) = (15 - n as u128, m.tag_len() as u128);
-        let nonce = m.nonce_block().swap_bytes() >> 8;
+        // Byte 0 is the flags, then come the nonce and the length.
+        let (q, t) = (15 - m.nonce_len() as u128, m.tag_len() as u128);
+        let nonce = m.nonce_block() << 8;
         let data = m.data_len() > 0;
         let flags = u128::from(data) << 6 | ((t - 2) / 2) << 3 | (q - 1);
-        let (prefix, bytes) = prefix(m.data_len());
-        let b1 = prefix | m.data_block(16 - bytes).swap_bytes() >> (8 * bytes);
         [
-            (flags << 120 | nonce | m.len() as u128).swap_bytes(),
-            b1.swap_bytes(),
+            flags | nonce | (m.len() as u128).swap_bytes(),
+            first_of_data(&m),
             u128::from(data).wrapping_neg(),
-            ((q - 1) << 120 | nonce).swap_bytes(),
+            (q - 1) | nonce,
         ]
     }
 
