@@ -62,7 +62,7 @@ at_exit() {
 trap at_exit EXIT
 
 cpu_features() {
-    local wanted='^(ssse3|sse4_1|aes|pclmulqdq|avx|avx2|vaes|vpclmulqdq|avx512f|avx512bw|avx512vl|gfni|asimd|pmull)$'
+    local wanted='^(ssse3|sse4_1|aes|pclmulqdq|avx|avx2|vaes|vpclmulqdq|avx512f|avx512bw|avx512vl|bmi2|gfni|asimd|pmull)$'
     uname -srm
     if [ -r /proc/cpuinfo ]; then
         grep -m1 -E '^(model name|CPU part)' /proc/cpuinfo || true

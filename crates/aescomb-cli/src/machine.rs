@@ -120,7 +120,7 @@ macro_rules! having {
 #[cfg(target_arch = "x86_64")]
 fn features() -> Vec<&'static str> {
     having! { is_x86_feature_detected:
-        "aes" "pclmulqdq" "sse2" "ssse3" "sse4.1" "avx" "avx2" "vaes" "vpclmulqdq" "gfni"
+        "aes" "pclmulqdq" "sse2" "ssse3" "sse4.1" "avx" "avx2" "vaes" "vpclmulqdq" "bmi2" "gfni"
         "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi"
     }
 }

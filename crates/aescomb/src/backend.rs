@@ -20,11 +20,12 @@ use crate::isa::detect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// VAES on 512-bit registers: x86-64 with VAES, VPCLMULQDQ and AVX-512 F, BW, VL.
+    /// VAES on 512-bit registers: x86-64 with VAES, VPCLMULQDQ, BMI2 and
+    /// AVX-512 F, BW, VL.
     Vaes512,
     /// VAES on 256-bit registers: x86-64 with VAES, VPCLMULQDQ and AVX2.
     Vaes256,
-    /// AES-NI on 128-bit registers: x86-64 with AES, PCLMULQDQ and SSE4.1.
+    /// AES-NI on 128-bit registers: x86-64 with AES, PCLMULQDQ, SSSE3 and SSE4.1.
     Aesni,
     /// Any CPU: constant-time bitsliced software.
     Portable,

@@ -14,7 +14,7 @@
 use crate::bytes;
 use crate::comb::Window;
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
-use crate::key::{Key, Keys};
+use crate::key::Keys;
 use crate::modes::{HEADER, State, Sweep, TAG, Tables, Tail, padding_len};
 use crate::neighbours::neighbours;
 use core::marker::PhantomData;
@@ -230,11 +230,24 @@ pub(crate) struct Piece<W> {
     pub count: W,
 }
 
+impl<W: Wide> Piece<W> {
+    #[inline(always)]
+    fn none<S: Isa<W = W>>(s: S) -> Self {
+        let zero = s.splat(&[0; 16]);
+        Piece {
+            block: zero,
+            count: zero,
+        }
+    }
+}
+
 /// The end of a message, in all lanes at once.
 pub(crate) struct Last<W> {
     pub first: Piece<W>,
     /// For [`Tail::Double`]: the bytes after the first 16.
     pub second: Piece<W>,
+    /// Whether any message has some.
+    pub more: bool,
 }
 
 /// Up to 16 bytes of each message: where they are, and how many. Of no bytes, the place
@@ -255,6 +268,16 @@ impl<const L: usize> Pieces<L> {
     fn set(&mut self, l: usize, at: *const u8, len: usize, nowhere: *const u8) {
         self.at[l] = if len == 0 { nowhere } else { at };
         self.len[l] = len;
+    }
+
+    /// Whether any of the first `S::LANES` lanes has some.
+    #[inline(always)]
+    fn any<S: Isa>(&self) -> bool {
+        let mut any = 0;
+        for l in 0..S::LANES {
+            any |= self.len[l];
+        }
+        any > 0
     }
 
     /// # Safety
@@ -859,13 +882,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let lanes = &mut *self.lanes;
         let finishes = match M::TAIL {
             Tail::None => false,
-            Tail::Part => {
-                let mut any = 0;
-                for l in 0..S::LANES {
-                    any |= lanes.rest.len[l];
-                }
-                any > 0
-            }
+            Tail::Part => lanes.rest.any::<S>(),
             _ => true,
         };
         if !finishes && !M::TAG {
@@ -878,11 +895,16 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             // for whole blocks.
             unsafe {
                 let first = lanes.rest.load(s);
-                let second = match M::TAIL {
-                    Tail::Double => lanes.second.load(s),
-                    _ => first,
+                let more = M::TAIL == Tail::Double && lanes.second.any::<S>();
+                let second = match more {
+                    true => lanes.second.load(s),
+                    false => Piece::none(s),
                 };
-                let mut last = Last { first, second };
+                let mut last = Last {
+                    first,
+                    second,
+                    more,
+                };
                 let some = first.count.any();
                 let mut new = state;
                 M::finish(c, &mut new, &mut last);
@@ -896,7 +918,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     }
                     let len = lanes.rest.len.as_ptr();
                     scatter_part(s, &last.first.block, lanes.end.as_ptr(), len);
-                    if M::TAIL == Tail::Double {
+                    if more {
                         let len = lanes.second.len.as_ptr();
                         scatter_part(s, &last.second.block, lanes.second_end.as_ptr(), len);
                     }

@@ -1,7 +1,7 @@
 //! AES for many independent messages at once.
 //!
-//! CBC encryption, CFB, OFB and CMAC are serial inside a message: each AES call
-//! waits for the one before, and a core that could finish four block-rounds a
+//! CBC encryption, CFB, OFB, CMAC, CCM and SIV are serial inside a message: each AES
+//! call waits for the one before, and a core that could finish four block-rounds a
 //! cycle does a tenth of that. This crate takes a batch of messages, interleaves
 //! them and keeps the AES pipeline full: the *comb scheduler* of Bogdanov,
 //! Lauridsen and Tischhauser ([`comb`]).

@@ -238,6 +238,12 @@ impl Tail {
 /// For [`Wide::shuffle`]: the lower half of a block in both halves.
 pub(crate) const BOTH_HALVES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
 
+/// A number in both halves of a block.
+#[inline(always)]
+pub(crate) fn both(n: usize) -> Block {
+    ((n as u128) << 64 | n as u128).to_le_bytes()
+}
+
 /// The cipher alone.
 pub(crate) const FORWARD: Uses = Uses {
     forward: true,

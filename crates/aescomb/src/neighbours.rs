@@ -11,7 +11,7 @@
 
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::lanes::MAX_LANES;
-use crate::modes::{Holds, SECOND, State, Sweep, Tables};
+use crate::modes::{Holds, SECOND, State, Sweep, Tables, both};
 use core::ops::Range;
 
 /// A row of neighbouring blocks under one key: all of it, or where `PART` the first
@@ -213,9 +213,4 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
 fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
     // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
     unsafe { s.load(tables[from..].as_ptr().cast()) }
-}
-
-/// A number in both halves of a block.
-fn both(n: usize) -> Block {
-    ((n as u128) << 64 | n as u128).to_le_bytes()
 }

@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has grown to the
-/// largest batch.
+/// largest batch (a [`Key`] allocates once, when its first long message comes).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
 /// Messages of a batch may differ in length, nonce and key. Batches of 16 and
@@ -464,7 +464,7 @@ impl<'k> Task<'k> {
         (len + self.grow) & self.keep
     }
 
-    /// Whole blocks of a message before its finish: [`Lengths::rows`].
+    /// Blocks of a message before its finish, by which messages are sorted.
     #[inline(always)]
     fn rows(&self, len: usize) -> usize {
         len.saturating_sub(self.left) / 16

@@ -255,7 +255,7 @@ where
 #[inline(always)]
 fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
-    mut group: Group<'_, '_, L, IDLE>,
+    group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Key,
     ciphers: impl Of<S>,
     beside: &mut impl Beside,

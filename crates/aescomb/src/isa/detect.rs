@@ -81,7 +81,7 @@ fn ask() -> u8 {
     found
 }
 
-/// AES-NI, PCLMULQDQ and SSE4.1.
+/// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
 pub(crate) fn ni() -> bool {
     cpu() & NI != 0
 }
@@ -91,7 +91,7 @@ pub(crate) fn vaes256() -> bool {
     cpu() & VAES256 != 0
 }
 
-/// VAES, VPCLMULQDQ and AVX-512 F, BW, VL.
+/// VAES, VPCLMULQDQ, BMI2 and AVX-512 F, BW, VL.
 pub(crate) fn vaes512() -> bool {
     cpu() & VAES512 != 0
 }

@@ -1,8 +1,8 @@
 //! AES-NI: one block in a register, eight in flight. Any x86-64 CPU with AES
 //! instructions; no AVX.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI, PCLMULQDQ and
-//! SSE4.1.
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI, PCLMULQDQ,
+//! SSSE3 and SSE4.1.
 #![allow(unsafe_code)]
 
 use super::x86::{Vector, Words, token};

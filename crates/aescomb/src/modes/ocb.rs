@@ -17,7 +17,7 @@
 //! a key (RFC 7253 section 5). A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Holds, Registered, SECOND, Sweep, Tables, Tail};
+use super::{Feed, HEADER, Holds, Registered, SECOND, Sweep, Tables, Tail, both};
 use crate::backend::Backend;
 use crate::gf128::double_block;
 use crate::isa::{Cipher, Isa, Wide};
@@ -70,15 +70,12 @@ fn l<C: Cipher>(c: &C, i: u32) -> C::W {
     if place < CONSTANTS {
         return c.subkey(place);
     }
-    let mut l = c.subkey(CONSTANTS - 1).swap_bytes();
-    for _ in CONSTANTS..=place {
-        l = l.double();
-    }
-    l.swap_bytes()
+    let more = c.splat(&both(place - (CONSTANTS - 1)));
+    let last = c.subkey(CONSTANTS - 1).swap_bytes();
+    last.times_power(more).swap_bytes()
 }
 
-/// In the header: the nonce without bottom; bottom; 64 - bottom, later HASH(A). In the state: the
-/// offset, the sum.
+/// In the header: the nonce; later HASH(A). In the state: the offset, the sum.
 impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
@@ -86,7 +83,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
     const TABLES: usize = 2;
-    const HEADER: usize = 3;
+    const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = Uses {
@@ -98,18 +95,13 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let bits = 8 * m.nonce_len() as u32;
-        let nonce = m.nonce_block().swap_bytes() >> (128 - bits);
-        let tag = (m.tag_len() as u128 * 8) % 128;
-        let nonce = tag << 121 | 1 << bits | nonce;
-        let bottom = nonce & 63;
-        let both = |n: u128| n << 64 | n;
-        [
-            (nonce ^ bottom).swap_bytes(),
-            both(bottom),
-            both(64 - bottom),
-            0,
-        ]
+        // The bytes of the block in order are those of the integer from the lowest on.
+        let end = |n: usize| m.nonce_block() << (8 * (16 - n)) | 1 << (8 * (15 - n));
+        let nonce = match m.nonce_len() {
+            12 => end(12), // the usual length, without shifts that vary
+            n => end(n),
+        };
+        [nonce | (m.tag_len() as u128 * 8 % 128) << 1, 0, 0, 0]
     }
 
     #[inline(always)]
@@ -136,8 +128,12 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [_, sum]: [C::W; 2]) -> [C::W; 2] {
-        let offset = stretch(c, c.encrypt(h[0]), h[1], h[2]);
-        h[2] = sum;
+        let bottom = c.splat(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 63]);
+        let top = c.splat(&[
+            !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !63,
+        ]);
+        let offset = stretch(c, c.encrypt(h[0] & top), h[0] & bottom);
+        h[1] = sum;
         [offset, c.zero()]
     }
 
@@ -195,15 +191,21 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [offset, sum]: [C::W; 2]) -> C::W {
-        c.encrypt(sum ^ offset ^ c.subkey(1)) ^ h[2]
+        c.encrypt(sum ^ offset ^ c.subkey(1)) ^ h[1]
     }
 }
 
-/// Offset_0: 128 bits of Stretch from `bottom` on. It and `rest`, 64 - bottom, are
-/// given in both halves.
+/// Offset_0: 128 bits of Stretch from `bottom` on, which is the last byte of its
+/// block.
 #[inline(always)]
-fn stretch<C: Cipher>(c: &C, ktop: C::W, bottom: C::W, rest: C::W) -> C::W {
+fn stretch<C: Cipher>(c: &C, ktop: C::W, bottom: C::W) -> C::W {
     const NONE: u8 = 0x80;
+    // In both halves; and 63 - bottom, as shifting by that and by 1 is shifting by 64
+    // - bottom.
+    let bottom = bottom.shuffle(c.splat(&[
+        15, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 15, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+    ]));
+    let rest = bottom ^ c.splat(&both(63));
     // Ktop as big-endian halves (first, second), and (second, third), where the
     // third is the first ^ the first << 8 with the second's first byte.
     let halves = ktop.shuffle(c.splat(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]));
@@ -217,6 +219,7 @@ fn stretch<C: Cipher>(c: &C, ktop: C::W, bottom: C::W, rest: C::W) -> C::W {
         ^ ktop.shuffle(c.splat(&[
             NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 8, 7, 6, 5, 4, 3, 2, 1,
         ]));
-    let bits = halves.shift_left(bottom) ^ after.shift_right(rest);
+    let after = after.shift_right(rest).shift_right(c.splat(&both(1)));
+    let bits = halves.shift_left(bottom) ^ after;
     bits.shuffle(c.splat(&[7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]))
 }

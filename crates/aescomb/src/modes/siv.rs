@@ -121,16 +121,23 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     /// 16 bytes and up to 15 more, or fewer than 16 in all.
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, [chain, d]: &mut [C::W; 2], last: &mut Last<C::W>) {
-        let Last { first, second } = last;
+        let Last {
+            first,
+            second,
+            more,
+        } = last;
         let (k1, k2) = (c.subkey(0), c.subkey(1));
         let short = d.double_block() ^ first.count.one_zero();
         let end = C::W::select(first.count.partial(), short, *d);
-        // Where there are more, D is xored to the last 16 of them all.
-        let before = c.encrypt(*chain ^ first.block ^ d.shuffle(second.count.up()));
-        let more =
-            before ^ second.block ^ d.shuffle(second.count.down()) ^ second.count.one_zero() ^ k2;
-        let whole = *chain ^ first.block ^ end ^ k1;
-        *chain = c.encrypt(C::W::select(second.count.any(), more, whole));
+        let mut x = *chain ^ first.block ^ end ^ k1;
+        if *more {
+            // Where there are more, D is xored to the last 16 of them all.
+            let before = c.encrypt(*chain ^ first.block ^ d.shuffle(second.count.up()));
+            let down = d.shuffle(second.count.down());
+            let late = before ^ second.block ^ down ^ second.count.one_zero() ^ k2;
+            x = C::W::select(second.count.any(), late, x);
+        }
+        *chain = c.encrypt(x);
     }
 
     #[inline(always)]

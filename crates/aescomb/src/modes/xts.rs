@@ -99,7 +99,15 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
     /// The last whole block, and what comes after it.
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
-        let Last { first, second } = last;
+        let Last {
+            first,
+            second,
+            more,
+        } = last;
+        if !*more {
+            first.block = crypt::<C, ENCRYPT>(c, first.block, *t);
+            return;
+        }
         let next = t.double();
         // A decryption undoes the steps in the opposite order.
         let (early, late) = if ENCRYPT {
