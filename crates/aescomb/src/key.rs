@@ -143,6 +143,13 @@ impl Key {
         }
     }
 
+    /// A key of a mode without constants, to be filled.
+    pub(crate) fn of_rounds(rounds: usize) -> Key {
+        let mut key = Key::blank(Mode::Ctr);
+        key.rounds = rounds as u8;
+        key
+    }
+
     /// The mode it was made for.
     pub fn mode(&self) -> Mode {
         self.mode

@@ -78,9 +78,21 @@ impl<const L: usize> LaneKeys<L> {
         }
     }
 
-    /// Gives lane `l` a first key without constants.
-    pub(crate) fn derive_soft(&mut self, l: usize, soft: Soft) {
+    /// Gives lane `l` a first key without constants, whose bytes are those of `raw`.
+    pub(crate) fn derive_soft(&mut self, l: usize, soft: Soft, raw: [u128; 2]) {
         self.soft[0][l] = Some(soft);
+        self.enc[0][l] = raw[0].to_ne_bytes();
+        self.enc[1][l] = raw[1].to_ne_bytes();
+    }
+
+    /// The key of lane `l`: the first schedule, and the first constant.
+    pub(crate) fn key(&self, l: usize) -> Key {
+        let mut key = Key::of_rounds(self.rounds);
+        for (block, row) in key.enc.iter_mut().zip(&self.enc) {
+            *block = row[l];
+        }
+        key.sub[0] = self.sub[0][l];
+        key
     }
 
     #[inline(always)]

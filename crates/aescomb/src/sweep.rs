@@ -279,7 +279,8 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             },
             once: &PerLaneOnce(all),
         };
-        passes::<S, M, L, IDLE>(s, group, ciphers, &mut Nothing);
+        let mut beside = beside.derived(keys);
+        passes::<S, M, L, IDLE>(s, group, ciphers, &mut beside);
     } else {
         passes::<S, M, L, IDLE>(s, group, ciphers, beside);
     }
@@ -339,8 +340,19 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 
 /// The other way to do rows: messages one by one, blocks of each side by side.
 trait Beside {
+    type S: Isa;
+    fn token(&self) -> Self::S;
     /// Blocks in a row.
-    fn lanes(&self) -> usize;
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        Self::S::LANES
+    }
+    /// The same with keys of the messages' own.
+    #[inline(always)]
+    fn derived<'d, const K: usize>(&self, keys: &'d LaneKeys<K>) -> Derived<'d, Self::S, K> {
+        let s = self.token();
+        Derived { s, keys }
+    }
     /// Whether it is the better way for `lanes` messages of which the longest has
     /// `rest` blocks left.
     fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool;
@@ -368,9 +380,11 @@ struct OneKey<'k, S: Isa> {
 }
 
 impl<S: Isa> Beside for OneKey<'_, S> {
+    type S = S;
+
     #[inline(always)]
-    fn lanes(&self) -> usize {
-        S::LANES
+    fn token(&self) -> S {
+        self.s
     }
 
     #[inline(always)]
@@ -434,9 +448,11 @@ struct ManyKeys<S, F> {
 }
 
 impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
+    type S = S;
+
     #[inline(always)]
-    fn lanes(&self) -> usize {
-        S::LANES
+    fn token(&self) -> S {
+        self.s
     }
 
     #[inline(always)]
@@ -451,32 +467,51 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
         l: usize,
     ) {
         let key = (self.key)(group.keys()[l]);
-        let keys = self.s.keys(key);
-        let tables = match M::TABLES {
-            0 => NO_TABLES,
-            _ => tables::<S, M>(self.s, key),
-        };
-        group.neighbours::<S, M>(l, Uniform::new(self.s, &keys, key), &tables);
+        under::<S, M, L, IDLE>(self.s, key, group, l);
     }
 }
 
-/// Not at all.
-struct Nothing;
+/// With keys that were derived for the messages.
+struct Derived<'d, S, const K: usize> {
+    s: S,
+    keys: &'d LaneKeys<K>,
+}
 
-impl Beside for Nothing {
-    fn lanes(&self) -> usize {
-        1
+impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
+    type S = S;
+
+    #[inline(always)]
+    fn token(&self) -> S {
+        self.s
     }
 
-    fn pays<M: Sweep>(&self, _: usize, _: usize) -> bool {
-        false
+    #[inline(always)]
+    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
+        pays::<S>(lanes, rest, 6 + M::TABLES)
     }
 
+    #[inline(always)]
     fn lane<M: Sweep, const L: usize, const IDLE: usize>(
         &mut self,
-        _: &mut Group<'_, '_, L, IDLE>,
-        _: usize,
+        group: &mut Group<'_, '_, L, IDLE>,
+        l: usize,
     ) {
-        unreachable!("it never pays");
+        under::<S, M, L, IDLE>(self.s, &self.keys.key(l), group, l);
     }
+}
+
+/// Does the rest of lane `l`'s rows under a key of its own.
+#[inline(always)]
+fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+    s: S,
+    key: &Key,
+    group: &mut Group<'_, '_, L, IDLE>,
+    l: usize,
+) {
+    let keys = s.keys(key);
+    let tables = match M::TABLES {
+        0 => NO_TABLES,
+        _ => tables::<S, M>(s, key),
+    };
+    group.neighbours::<S, M>(l, Uniform::new(s, &keys, key), &tables);
 }

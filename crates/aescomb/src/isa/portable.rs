@@ -321,11 +321,12 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     fn expand_row<const L: usize>(self, keys: &mut LaneKeys<L>, raw: [Blocks<N>; 2], bytes: usize) {
+        keys.set_rounds(bytes / 4 + 6);
         for l in 0..N {
             let mut key = [0; 32];
             key[..16].copy_from_slice(&raw[0].0[l].to_ne_bytes());
             key[16..].copy_from_slice(&raw[1].0[l].to_ne_bytes());
-            keys.derive_soft(l, Soft::new(&key[..bytes]));
+            keys.derive_soft(l, Soft::new(&key[..bytes]), [raw[0].0[l], raw[1].0[l]]);
             key.zeroize();
         }
     }

@@ -142,7 +142,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place];
-    const TABLES: usize = 7;
+    const TABLES: usize = POWERS;
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -213,9 +213,12 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 }
 
+/// About how many rows' time `powers` takes.
+pub(super) const POWERS: usize = 7;
+
 /// The first row: H^n ... H^1 for n lanes.
 #[inline(always)]
-fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+pub(super) fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
     let mut square = s.splat(key.subkey(0));
     let mut power = square;
@@ -249,7 +252,7 @@ impl Sweep for Mac {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash];
-    const TABLES: usize = 7;
+    const TABLES: usize = POWERS;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;

@@ -16,8 +16,9 @@
 //! A repeated nonce tells only whether messages are equal.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, TAG, Tail};
-use crate::isa::{Cipher, Wide};
+use super::gcm::{POWERS, powers};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, TAG, Tables, Tail};
+use crate::isa::{Cipher, Isa, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -112,7 +113,9 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     type Then = Crypt<true>;
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const TABLES: usize = POWERS;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
@@ -138,7 +141,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) {
-        *hash = (*hash ^ x).mul(c.subkey(0));
+        *hash = c.hash(*hash, x);
     }
 
     #[inline(always)]
@@ -150,6 +153,11 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
         Self::absorb(c, state, x, row);
         x
+    }
+
+    #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers(s, key, tables);
     }
 
     #[inline(always)]
@@ -166,7 +174,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place];
     const HEADER: usize = 2;
     const DERIVES: bool = true;
     const USES: Uses = USES;
@@ -191,8 +200,13 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = c.encrypt(*counter) ^ x;
-        *counter = counter.count32(c.one());
+        *counter = counter.count32(c.stride());
         y
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count32(places);
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@
 #![forbid(unsafe_code)]
 
 use super::cmac::{masked, subkeys};
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, TAG, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide, encrypt_block};
 use crate::key::Key;
@@ -152,7 +152,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place];
     const HEADER: usize = 1;
     const USES: Uses = USES;
 
@@ -168,10 +169,15 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
+    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count64(places);
+    }
+
+    #[inline(always)]
     fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
         let y = c.encrypt_second(counter.swap_bytes()) ^ x;
         // Bit 63 was cleared: the lower half does not overflow.
-        *counter = counter.count64(c.one());
+        *counter = counter.count64(c.stride());
         y
     }
 }
