@@ -625,11 +625,16 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(never)]
     pub(crate) fn again<M: Sweep>(&mut self) {
         self.done = 0;
+        let mut least = usize::MAX;
         let mut component = Component::default();
         for l in 0..self.used {
             let job = self.job(l);
             let src = if M::AGAIN { job.dst } else { job.src };
-            self.lanes.rows[l] = M::TAIL.rows(job.len);
+            let rows = M::TAIL.rows(job.len);
+            // Windows rest on it.
+            assert!(rows <= least, "lanes must stay in order");
+            least = rows;
+            self.lanes.rows[l] = rows;
             self.lanes.place::<M>(l, job, src, &mut component);
         }
         self.lanes.component = component;
