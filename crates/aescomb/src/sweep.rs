@@ -364,11 +364,11 @@ trait Beside {
     );
 }
 
-/// A row costs about the same either way, but for one message alone two thirds, as
-/// nothing is gathered; a message costs `fixed` rows more.
+/// A row of neighbouring blocks costs two thirds of one of a group, as nothing is
+/// gathered, whether it is full or not; a message costs `fixed` rows more.
 #[inline(always)]
 fn pays<S: Isa>(lanes: usize, rest: usize, fixed: usize) -> bool {
-    S::LANES > 1 && lanes * (rest + fixed * S::LANES) * 2 < rest * S::LANES * 3
+    S::LANES > 1 && lanes * (rest.div_ceil(S::LANES) + fixed) * 2 < rest * 3
 }
 
 /// Under one key, which keeps the tables.
