@@ -7,6 +7,7 @@ use crate::lanes::MAX_LANES;
 use crate::modes::{Mode, Tables};
 use alloc::vec::Vec;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use once_cell::race::OnceBox;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -33,8 +34,10 @@ pub struct Key {
     // Beside the round keys: a message's key is looked at once.
     mode: Mode,
     rounds: u8,
-    /// What long messages need beside it, made when the first one comes.
+    /// What long messages need beside it, made when they come.
     tables: OnceBox<KeyTables>,
+    /// Whether one has come in a call with many keys.
+    long: AtomicBool,
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
     pub(crate) dec: [Block; 15],
@@ -136,6 +139,7 @@ impl Key {
             mode,
             rounds: 0,
             tables: OnceBox::new(),
+            long: AtomicBool::new(false),
             enc: [[0; 16]; 15],
             dec: [[0; 16]; 15],
             second: [[0; 16]; 15],
@@ -177,6 +181,17 @@ impl Key {
             alloc::boxed::Box::new(KeyTables { lanes, rows })
         });
         (made.lanes == lanes).then_some(&made.rows)
+    }
+
+    /// Whether this is not the first long message in a call with many keys: of keys that
+    /// are used once, tables would cost more than they save.
+    #[inline(always)]
+    pub(crate) fn long_again(&self) -> bool {
+        let before = self.long.load(Ordering::Relaxed);
+        if !before {
+            self.long.store(true, Ordering::Relaxed);
+        }
+        before
     }
 
     #[inline(always)]
@@ -225,6 +240,7 @@ impl Clone for Key {
             mode: self.mode,
             rounds: self.rounds,
             tables: OnceBox::new(),
+            long: AtomicBool::new(false),
             dec: self.dec,
             second: self.second,
             sub: self.sub,
@@ -260,6 +276,7 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
         key.rounds = (each / 4 + 6) as u8;
         // It may be a place that is used again.
         key.tables = OnceBox::new();
+        key.long = AtomicBool::new(false);
     }
     let mut halves = [&[][..]; STEP];
     if info.two_keys {

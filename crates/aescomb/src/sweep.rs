@@ -199,7 +199,11 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 once: &PerLaneOnce(c),
             };
             let derived = Some(&mut **derived);
-            let beside = &mut ManyKeys { s, key: all };
+            let beside = &mut ManyKeys {
+                s,
+                key: all,
+                again: None,
+            };
             run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, ciphers, beside, derived);
         }
     }
@@ -314,7 +318,7 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
-        if M::FEED == Feed::Place && beside.pays::<M>(window.lanes, rest) {
+        if M::FEED == Feed::Place && beside.pays::<M>(&group.keys()[..window.lanes], rest) {
             // From a multiple of a row on.
             let past = group.done() % beside.lanes();
             if past == 0 {
@@ -353,9 +357,9 @@ trait Beside {
         let s = self.token();
         Derived { s, keys }
     }
-    /// Whether it is the better way for `lanes` messages of which the longest has
+    /// Whether it is the better way for messages under `keys` of which the longest has
     /// `rest` blocks left.
-    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool;
+    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool;
     /// Does the rest of lane `l`'s rows.
     fn lane<M: Sweep, const L: usize, const IDLE: usize>(
         &mut self,
@@ -388,11 +392,11 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
+    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
         // A batch makes them once for all its messages. Alone, they must pay for the
         // memory that they are kept in.
         let free = M::TABLES == 0 || self.keys.is_some() || self.key.has_tables();
-        pays::<S>(lanes, rest, if free { 1 } else { 4 + M::TABLES })
+        pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::TABLES })
     }
 
     #[inline(always)]
@@ -411,19 +415,7 @@ impl<S: Isa> Beside for OneKey<'_, S> {
             }
         };
         let c = Uniform::new(s, keys, key);
-        if M::TABLES == 0 {
-            return group.neighbours::<S, M>(l, c, &NO_TABLES);
-        }
-        let other;
-        let tables = match key.tables(S::LANES, || tables::<S, M>(s, key)) {
-            Some(tables) => tables,
-            // Those that the key keeps are for another width.
-            None => {
-                other = tables::<S, M>(s, key);
-                &other
-            }
-        };
-        group.neighbours::<S, M>(l, c, tables);
+        with_tables::<S, M, L, IDLE>(s, key, true, c, group, l);
     }
 }
 
@@ -445,6 +437,8 @@ fn tables<S: Isa, M: Sweep>(s: S, key: &Key) -> Tables {
 struct ManyKeys<S, F> {
     s: S,
     key: F,
+    /// Whether the group's keys had long messages before, once that is known.
+    again: Option<bool>,
 }
 
 impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
@@ -456,8 +450,17 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
-        pays::<S>(lanes, rest, 1 + M::TABLES)
+    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
+        let n = keys.len();
+        if !pays::<S>(n, rest, 1) || M::TABLES == 0 {
+            return pays::<S>(n, rest, 1);
+        }
+        // Asked again and again of the same messages.
+        let again = *self.again.get_or_insert_with(|| {
+            let all = keys.iter().map(|i| (self.key)(*i).long_again());
+            all.fold(true, |all, again| all & again)
+        });
+        again || pays::<S>(n, rest, 1 + M::TABLES)
     }
 
     #[inline(always)]
@@ -467,7 +470,10 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
         l: usize,
     ) {
         let key = (self.key)(group.keys()[l]);
-        under::<S, M, L, IDLE>(self.s, key, group, l);
+        let keys = self.s.keys(key);
+        let keeps = self.again == Some(true);
+        let c = Uniform::new(self.s, &keys, key);
+        with_tables::<S, M, L, IDLE>(self.s, key, keeps, c, group, l);
     }
 }
 
@@ -486,8 +492,8 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&self, lanes: usize, rest: usize) -> bool {
-        pays::<S>(lanes, rest, 6 + M::TABLES)
+    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
+        pays::<S>(keys.len(), rest, 6 + M::TABLES)
     }
 
     #[inline(always)]
@@ -496,22 +502,38 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
     ) {
-        under::<S, M, L, IDLE>(self.s, &self.keys.key(l), group, l);
+        let key = self.keys.key(l);
+        let keys = self.s.keys(&key);
+        let c = Uniform::new(self.s, &keys, &key);
+        with_tables::<S, M, L, IDLE>(self.s, &key, false, c, group, l);
     }
 }
 
-/// Does the rest of lane `l`'s rows under a key of its own.
+/// Does the rest of lane `l`'s rows with the key's tables, which it `keeps` or not.
 #[inline(always)]
-fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn with_tables<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     key: &Key,
+    keeps: bool,
+    c: Uniform<'_, S>,
     group: &mut Group<'_, '_, L, IDLE>,
     l: usize,
 ) {
-    let keys = s.keys(key);
-    let tables = match M::TABLES {
-        0 => NO_TABLES,
-        _ => tables::<S, M>(s, key),
+    if M::TABLES == 0 {
+        return group.neighbours::<S, M>(l, c, &NO_TABLES);
+    }
+    let kept = match keeps {
+        true => key.tables(S::LANES, || tables::<S, M>(s, key)),
+        false => None,
     };
-    group.neighbours::<S, M>(l, Uniform::new(s, &keys, key), &tables);
+    let other;
+    let tables = match kept {
+        Some(tables) => tables,
+        // Those that the key keeps are for another width, or it keeps none.
+        None => {
+            other = tables::<S, M>(s, key);
+            &other
+        }
+    };
+    group.neighbours::<S, M>(l, c, tables);
 }
