@@ -78,6 +78,7 @@ pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
 ///
 /// # Safety
 /// As [`Isa::gather_part`](crate::isa::Isa::gather_part) for as many lanes as `out` has.
+#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(crate) unsafe fn gather(at: *const *const u8, len: *const usize, out: &mut [Block]) {
     for (l, block) in out.iter_mut().enumerate() {
@@ -91,6 +92,7 @@ pub(crate) unsafe fn gather(at: *const *const u8, len: *const usize, out: &mut [
 /// # Safety
 /// As [`Isa::scatter_part`](crate::isa::Isa::scatter_part) for as many lanes as `from`
 /// has.
+#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(crate) unsafe fn scatter(from: &[Block], to: *const *mut u8, len: *const usize) {
     for (l, block) in from.iter().enumerate() {
