@@ -17,8 +17,9 @@ pub(crate) const CONSTANTS: usize = 10;
 /// A key for one mode: the AES key schedules and the mode's constants.
 ///
 /// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
-/// touches what it needs; 1 KiB more once a long message of a mode like GCM or OCB
-/// comes), usable with every backend, wiped on drop. `Debug` shows the mode and the key size only.
+/// touches what it needs; 1 KiB more once long messages of a mode like GCM or OCB
+/// come), usable with every backend, wiped on drop. `Debug` shows the mode and the key
+/// size only.
 ///
 /// ```
 /// use aescomb::{Key, Mode};

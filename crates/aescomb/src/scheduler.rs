@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has grown to the
-/// largest batch (a [`Key`] allocates once, when its first long message comes).
+/// largest batch (a [`Key`] allocates once, when long messages come).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
 /// Messages of a batch may differ in length, nonce and key. Batches of 16 and
