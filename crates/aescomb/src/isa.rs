@@ -256,7 +256,7 @@ pub(crate) trait Isa: Copy {
     }
 
     /// The low byte of each lane's number in all bytes of its block.
-    fn spread<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
+    fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
 
     /// The `len` bytes at `from`, at most `LANES * 16`, and zeros after them.
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;

@@ -289,7 +289,7 @@ impl<const L: usize> Pieces<L> {
         unsafe { gather_part(s, self.at.as_ptr(), self.len.as_ptr(), &mut block) };
         Piece {
             block,
-            count: s.spread(&self.len),
+            count: s.in_all_bytes(&self.len),
         }
     }
 }
@@ -749,7 +749,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         if left > 0 {
             // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
             let last = unsafe { self.lanes.data_rest.load(s) };
-            let ends = s.spread(&self.lanes.has).any();
+            let ends = s.in_all_bytes(&self.lanes.has).any();
             let mut new = *state;
             M::absorb_last(c, &mut new, last);
             *state = select::<S, M>(ends, &new, state);
@@ -781,7 +781,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 lanes.from[l] = if takes { lanes.data[l] } else { idle };
                 stop = stop.min(if takes { lanes.data_rows[l] } else { stop });
             }
-            let takes = s.spread(&lanes.takes).any();
+            let takes = s.in_all_bytes(&lanes.takes).any();
             while row < stop {
                 // SAFETY: `row` is inside the data of lanes that take part, and
                 // inside `idle` for the others.
@@ -959,7 +959,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 &mut given,
             )
         };
-        let bytes = s.spread(&lanes.tag_len).first_bytes();
+        let bytes = s.in_all_bytes(&lanes.tag_len).first_bytes();
         s.store_row((tag ^ given) & bytes, &mut lanes.difference);
         for (i, difference) in lanes.message[..self.used].iter().zip(&lanes.difference) {
             verdicts[*i as usize] = *difference;

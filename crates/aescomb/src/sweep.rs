@@ -405,17 +405,7 @@ impl<S: Isa> Beside for OneKey<'_, S> {
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
     ) {
-        let (s, key) = (self.s, self.key);
-        let made;
-        let keys = match self.keys {
-            Some(keys) => keys,
-            None => {
-                made = s.keys(key);
-                &made
-            }
-        };
-        let c = Uniform::new(s, keys, key);
-        with_tables::<S, M, L, IDLE>(s, key, true, c, group, l);
+        under::<S, M, L, IDLE>(self.s, self.key, self.keys, true, group, l);
     }
 }
 
@@ -470,10 +460,8 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
         l: usize,
     ) {
         let key = (self.key)(group.keys()[l]);
-        let keys = self.s.keys(key);
         let keeps = self.again == Some(true);
-        let c = Uniform::new(self.s, &keys, key);
-        with_tables::<S, M, L, IDLE>(self.s, key, keeps, c, group, l);
+        under::<S, M, L, IDLE>(self.s, key, None, keeps, group, l);
     }
 }
 
@@ -502,23 +490,30 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
     ) {
-        let key = self.keys.key(l);
-        let keys = self.s.keys(&key);
-        let c = Uniform::new(self.s, &keys, &key);
-        with_tables::<S, M, L, IDLE>(self.s, &key, false, c, group, l);
+        under::<S, M, L, IDLE>(self.s, &self.keys.key(l), None, false, group, l);
     }
 }
 
-/// Does the rest of lane `l`'s rows with the key's tables, which it `keeps` or not.
+/// Does the rest of lane `l`'s rows under `key`, whose form `keys` may have been made
+/// before, and whose tables it `keeps` or not.
 #[inline(always)]
-fn with_tables<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     key: &Key,
+    keys: Option<&S::Keys>,
     keeps: bool,
-    c: Uniform<'_, S>,
     group: &mut Group<'_, '_, L, IDLE>,
     l: usize,
 ) {
+    let made;
+    let keys = match keys {
+        Some(keys) => keys,
+        None => {
+            made = s.keys(key);
+            &made
+        }
+    };
+    let c = Uniform::new(s, keys, key);
     if M::TABLES == 0 {
         return group.neighbours::<S, M>(l, c, &NO_TABLES);
     }

@@ -420,7 +420,7 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
-    fn spread<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
+    fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
         Blocks(core::array::from_fn(|l| {
             u128::from_ne_bytes([numbers[l] as u8; 16])
         }))

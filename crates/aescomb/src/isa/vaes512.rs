@@ -102,7 +102,7 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn spread(numbers: *const usize) -> Self {
+    unsafe fn in_all_bytes(numbers: *const usize) -> Self {
         unsafe {
             let four = _mm512_castsi256_si512(_mm256_loadu_si256(numbers.cast()));
             let places = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);

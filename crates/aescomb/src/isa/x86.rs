@@ -30,7 +30,7 @@ pub(crate) trait Vector: Copy {
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
     /// The low byte of each number in all bytes of a block; numbers below 2^63.
-    unsafe fn spread(numbers: *const usize) -> Self;
+    unsafe fn in_all_bytes(numbers: *const usize) -> Self;
     /// Whether there are masked loads and stores, with which a register of pieces is
     /// gathered and scattered directly.
     const MASKS: bool = false;
@@ -950,15 +950,15 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn spread<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
+            fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
                 const { assert!($u * <$vector>::BLOCKS <= L) };
                 let numbers = numbers.as_ptr();
                 // SAFETY: the token, and there are so many numbers.
                 unsafe {
-                    let mut x = [<$vector>::spread(numbers); $u];
+                    let mut x = [<$vector>::in_all_bytes(numbers); $u];
                     let mut u = 1;
                     while u < $u {
-                        x[u] = <$vector>::spread(numbers.add(u * <$vector>::BLOCKS));
+                        x[u] = <$vector>::in_all_bytes(numbers.add(u * <$vector>::BLOCKS));
                         u += 1;
                     }
                     $crate::isa::x86::Words(x)
