@@ -37,6 +37,8 @@ pub enum Variant {
     Aggregated8,
     /// As `Haswell`, sixteen blocks to a reduction.
     Aggregated16,
+    /// As `Haswell`, thirty-two blocks to a reduction.
+    Aggregated32,
     /// As `KaratsubaProducts`, sixteen blocks to a reduction.
     AggregatedKaratsuba16,
     /// Integer multiplications.
@@ -77,6 +79,7 @@ impl Variant {
             Variant::Aggregated4 => "aggregated-4",
             Variant::Aggregated8 => "aggregated-8",
             Variant::Aggregated16 => "aggregated-16",
+            Variant::Aggregated32 => "aggregated-32",
             Variant::AggregatedKaratsuba16 => "aggregated-16-karatsuba",
             Variant::Software => "software",
             Variant::Extraction => "extraction",
@@ -103,6 +106,7 @@ impl Variant {
             Variant::Aggregated4 => "haswell, one reduction for 4 blocks",
             Variant::Aggregated8 => "haswell, one reduction for 8 blocks",
             Variant::Aggregated16 => "haswell, one reduction for 16 blocks",
+            Variant::Aggregated32 => "haswell, one reduction for 32 blocks",
             Variant::AggregatedKaratsuba16 => "3 carry-less products, one reduction for 16 blocks",
             Variant::Software => "integer multiplications, any CPU",
             Variant::Extraction => "(i) pextrb, branch",
@@ -206,8 +210,8 @@ impl Case {
     /// Whether the library does it so.
     pub fn is_default(&self) -> bool {
         match (self.usage, self.lanes()) {
-            (Usage::Gcm, 8) => self.variant == Variant::Aggregated8,
-            (Usage::Gcm, _) => self.variant == Variant::Aggregated16,
+            (Usage::Gcm, 8) => self.variant == Variant::Aggregated16,
+            (Usage::Gcm, _) => self.variant == Variant::Aggregated32,
             _ => matches!(
                 self.variant,
                 Variant::Haswell | Variant::Arithmetic | Variant::Bytes
@@ -220,7 +224,7 @@ impl Case {
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // software needs few of them
 pub struct Work {
     key: Key,
-    /// H^16 to H.
+    /// H^32 to H.
     powers: [Block; ROW],
     /// Multiples of a block by powers of x.
     multiples: [Block; 32],
@@ -228,11 +232,11 @@ pub struct Work {
     text: Vec<[Block; ROW]>,
 }
 
-/// Blocks in a row of text: the widest row of any backend here.
-const ROW: usize = 16;
+/// Blocks in a row of text: as many as any variant takes at once.
+const ROW: usize = 32;
 
 impl Work {
-    /// So many rows of sixteen blocks.
+    /// So many rows of 32 blocks.
     ///
     /// # Panics
     /// Never.
@@ -380,6 +384,7 @@ fn x86(add: &mut impl FnMut(Variant, Usage, Backend, Run)) {
     aggregated!(Aggregated4, 4, false);
     aggregated!(Aggregated8, 8, false);
     aggregated!(Aggregated16, 16, false);
+    aggregated!(Aggregated32, 32, false);
     aggregated!(AggregatedKaratsuba16, 16, true);
     chain!(Extraction, Serial, Aesni, NiOne, |s, x, _h| {
         branch(s, x, x.top_by_extraction())

@@ -271,9 +271,9 @@ pub(crate) trait Isa: Copy {
 
     /// The sum of all blocks in the first lane, zeros in the others.
     fn fold(self, x: Self::W) -> Self::W;
-    /// The sum of the products of POLYVAL of all lanes in the first lane, zeros in the
-    /// others.
-    fn dot(self, x: Self::W, y: Self::W) -> Self::W;
+    /// The sum of the products of POLYVAL of all lanes of all rows in the first lane,
+    /// zeros in the others.
+    fn dot<const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W;
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.

@@ -14,10 +14,18 @@ use crate::lanes::MAX_LANES;
 use crate::modes::{Holds, SECOND, State, Sweep, Tables, both};
 use core::ops::Range;
 
-/// A row of neighbouring blocks under one key: all of it, or where `PART` the first
+/// Which row of neighbouring blocks it is: one by itself, of which there are all blocks
+/// or only the first, or one of two whose hashes are reduced together.
+type Which = u8;
+const WHOLE: Which = 0;
+const PART: Which = 1;
+const FIRST: Which = 2;
+const LAST: Which = 3;
+
+/// A row of neighbouring blocks under one key: all of it, or of a `PART` the first
 /// `blocks` blocks.
 #[derive(Clone, Copy)]
-struct Neighbours<'k, 't, S: Isa, const PART: bool> {
+struct Neighbours<'k, 't, S: Isa, const ROW: Which> {
     c: Uniform<'k, S>,
     tables: &'t Tables,
     blocks: usize,
@@ -25,7 +33,7 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     mask: S::W,
 }
 
-impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
+impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
     type W = S::W;
 
     #[inline(always)]
@@ -67,16 +75,25 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     }
 
     /// With the powers H^n ... H^1 of the first row for n blocks:
-    /// `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
+    /// `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`. Of two rows, the first is added
+    /// to the hash only, and multiplied with H^2n ... H^(n+1), the second row, when the
+    /// other comes.
     #[inline(always)]
     fn hash(&self, hash: S::W, x: S::W) -> S::W {
         let s = self.c.s;
-        let x = if PART { x & self.mask } else { x };
-        let first = if PART { S::LANES - self.blocks } else { 0 };
-        // What lies beyond H^1 is multiplied by zeros.
-        // SAFETY: there is a row from any of the first lanes on.
-        let powers = unsafe { s.load(self.tables[first..].as_ptr().cast()) };
-        s.dot(hash ^ x, powers)
+        match ROW {
+            FIRST => hash ^ x,
+            LAST => {
+                let far = table_row(s, self.tables, SECOND);
+                s.dot([hash, x], [far, table_row(s, self.tables, 0)])
+            }
+            PART => {
+                // What lies beyond H^1 is multiplied by zeros.
+                let powers = table_row(s, self.tables, S::LANES - self.blocks);
+                s.dot([hash ^ x & self.mask], [powers])
+            }
+            _ => s.dot([hash ^ x], [table_row(s, self.tables, 0)]),
+        }
     }
 
     /// Lane l holds the offset of block r n + l, for row r of n blocks. What block
@@ -148,12 +165,6 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
     state: &mut [Block; N],
 ) {
     let s = c.s;
-    let whole = Neighbours::<S, false> {
-        c,
-        tables,
-        blocks: S::LANES,
-        mask: c.zero(),
-    };
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match M::BLOCKS.get(i) {
@@ -162,37 +173,26 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
             None => c.zero(),
         },
     );
+    let whole = row::<S, WHOLE>(c, tables, S::LANES);
     M::spread(&mut w, &whole, s.iota(), table_row(s, tables, 0));
     let mut at = blocks.start;
-    while blocks.end - at >= S::LANES {
-        // SAFETY: a row is left from `at` on.
-        unsafe {
-            let x = s.load(src.add(at * 16));
-            let y = M::step(&whole, &mut w, x, at / S::LANES);
-            if M::OUTPUT {
-                s.store(y, dst.add(at * 16));
-            }
+    // SAFETY: so many blocks are left from `at` on, here and below.
+    unsafe {
+        while hashes::<M>() && blocks.end - at >= 2 * S::LANES {
+            step::<S, M, FIRST>(row(c, tables, S::LANES), &mut w, src, dst, at);
+            step::<S, M, LAST>(row(c, tables, S::LANES), &mut w, src, dst, at + S::LANES);
+            at += 2 * S::LANES;
         }
-        at += S::LANES;
+        while blocks.end - at >= S::LANES {
+            step::<S, M, WHOLE>(whole, &mut w, src, dst, at);
+            at += S::LANES;
+        }
     }
     let left = blocks.end - at;
     let before = w;
     if left > 0 {
-        let mask = first_lanes(s, left);
-        let part = Neighbours::<S, true> {
-            c,
-            tables,
-            blocks: left,
-            mask,
-        };
-        // SAFETY: so many blocks are left from `at` on.
-        unsafe {
-            let x = s.load_part(src.add(at * 16), left * 16);
-            let y = M::step(&part, &mut w, x, at / S::LANES);
-            if M::OUTPUT {
-                s.store_part(y, dst.add(at * 16), left * 16);
-            }
-        }
+        // SAFETY: as above.
+        unsafe { step::<S, M, PART>(row(c, tables, left), &mut w, src, dst, at) };
     }
     for (i, holds) in M::BLOCKS.iter().enumerate() {
         let (now, then) = (w.blocks()[i], before.blocks()[i]);
@@ -213,4 +213,56 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
 fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
     // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
     unsafe { s.load(tables[from..].as_ptr().cast()) }
+}
+
+#[inline(always)]
+fn row<'k, 't, S: Isa, const ROW: Which>(
+    c: Uniform<'k, S>,
+    tables: &'t Tables,
+    blocks: usize,
+) -> Neighbours<'k, 't, S, ROW> {
+    Neighbours {
+        c,
+        tables,
+        blocks,
+        mask: match ROW {
+            PART => first_lanes(c.s, blocks),
+            _ => c.zero(),
+        },
+    }
+}
+
+/// One row, from block `at` on.
+///
+/// # Safety
+/// The text has its blocks.
+#[inline(always)]
+unsafe fn step<S: Isa, M: Sweep, const ROW: Which>(
+    c: Neighbours<'_, '_, S, ROW>,
+    w: &mut M::State<S::W>,
+    src: *const u8,
+    dst: *mut u8,
+    at: usize,
+) {
+    let s = c.c.s;
+    // SAFETY: the caller's.
+    unsafe {
+        let (src, dst) = (src.add(at * 16), dst.add(at * 16));
+        let x = match ROW {
+            PART => s.load_part(src, c.blocks * 16),
+            _ => s.load(src),
+        };
+        let y = M::step(&c, w, x, at / S::LANES);
+        match ROW {
+            _ if !M::OUTPUT => {}
+            PART => s.store_part(y, dst, c.blocks * 16),
+            _ => s.store(y, dst),
+        }
+    }
+}
+
+/// Whether there is a hash in the state.
+#[inline(always)]
+fn hashes<M: Sweep>() -> bool {
+    M::BLOCKS.contains(&Holds::Hash)
 }

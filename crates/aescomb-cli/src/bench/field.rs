@@ -9,8 +9,8 @@ use aescomb_measure::{Measurement, Sampler};
 use serde::Serialize;
 use std::io::Write;
 
-/// Rows of sixteen blocks that one call goes through: 16 KiB where there is a text.
-const ROWS: usize = 64;
+/// Rows of 32 blocks that one call goes through: 16 KiB where there is a text.
+const ROWS: usize = 32;
 /// Differences below this are not told.
 const CLEAR: f64 = 1.05;
 

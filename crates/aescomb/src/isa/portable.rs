@@ -446,8 +446,12 @@ impl<const N: usize> Isa for Portable<N> {
         Blocks(out)
     }
 
-    fn dot(self, x: Blocks<N>, y: Blocks<N>) -> Blocks<N> {
-        self.fold(x.mul(y))
+    fn dot<const M: usize>(self, x: [Blocks<N>; M], y: [Blocks<N>; M]) -> Blocks<N> {
+        let mut sum = Blocks([0; N]);
+        for (x, y) in x.into_iter().zip(y) {
+            sum = sum ^ x.mul(y);
+        }
+        self.fold(sum)
     }
 
     fn iota(self) -> Blocks<N> {

@@ -694,17 +694,24 @@ unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
 
 /// The sum of the products of all blocks, reduced once, in the first block.
 #[inline(always)]
-pub(crate) fn dot<V: Vector, const U: usize>(x: [V; U], y: [V; U]) -> V {
+pub(crate) fn dot<V: Vector, const U: usize, const N: usize>(
+    x: [Words<V, U>; N],
+    y: [Words<V, U>; N],
+) -> V {
     // SAFETY: values of the vector type exist.
     unsafe {
-        let (mut low, mut middle, mut high) = products(x[0], y[0]);
-        let mut u = 1;
-        while u < U {
-            let (l, m, h) = products(x[u], y[u]);
-            low = low.xor(l);
-            middle = middle.xor(m);
-            high = high.xor(h);
-            u += 1;
+        let (mut low, mut middle, mut high) = products(x[0].0[0], y[0].0[0]);
+        let mut i = 0;
+        while i < N {
+            let mut u = if i == 0 { 1 } else { 0 };
+            while u < U {
+                let (l, m, h) = products(x[i].0[u], y[i].0[u]);
+                low = low.xor(l);
+                middle = middle.xor(m);
+                high = high.xor(h);
+                u += 1;
+            }
+            i += 1;
         }
         reduce(low, middle, high).fold()
     }
@@ -1021,9 +1028,9 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn dot(self, x: Self::W, y: Self::W) -> Self::W {
+            fn dot<const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W {
                 let mut out = [self.splat(&[0; 16]).0[0]; $u];
-                out[0] = $crate::isa::x86::dot(x.0, y.0);
+                out[0] = $crate::isa::x86::dot(x, y);
                 $crate::isa::x86::Words(out)
             }
 

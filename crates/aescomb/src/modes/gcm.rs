@@ -19,7 +19,7 @@
 //! same one give away H, and so forgeries of any other.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, Tables, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, SECOND, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::gf128::{double_polyval, mul};
 use crate::isa::{Cipher, Isa, Wide};
@@ -214,9 +214,9 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 }
 
 /// About how many rows' time `powers` takes.
-pub(super) const POWERS: usize = 7;
+pub(super) const POWERS: usize = 8;
 
-/// The first row: H^n ... H^1 for n lanes.
+/// H^n ... H^1 for n lanes, and H^2n ... H^(n+1).
 #[inline(always)]
 pub(super) fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
@@ -234,7 +234,12 @@ pub(super) fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
         square = square.mul(square);
         i *= 2;
     }
-    s.store_row(power, tables);
+    let (first, second) = tables.split_at_mut(SECOND);
+    for (power, row) in [(power, first), (power.mul(square), second)] {
+        let mut powers = [[0; 16]; MAX_LANES];
+        s.store_row(power, &mut powers);
+        row.copy_from_slice(&powers);
+    }
 }
 
 /// One block of CTR.
