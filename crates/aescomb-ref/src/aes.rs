@@ -48,6 +48,22 @@ impl Aes {
         Some(Self { w, rounds })
     }
 
+    /// The cipher of 128-bit keys with these round keys, of whatever key or none.
+    pub(crate) fn with_round_keys(round_keys: &[[u8; 16]; 11]) -> Self {
+        let words = round_keys.as_flattened().as_chunks().0;
+        Self {
+            w: words.to_vec(),
+            rounds: 10,
+        }
+    }
+
+    /// The round keys, from that of the first ADDROUNDKEY() to the last one's. `None` unless the
+    /// key has 128 bits.
+    pub(crate) fn round_keys(&self) -> Option<[[u8; 16]; 11]> {
+        let (round_keys, _) = self.w.as_flattened().as_chunks();
+        round_keys.try_into().ok()
+    }
+
     /// FIPS 197, 5.1: CIPHER().
     pub fn encrypt_block(&self, input: &[u8; 16]) -> [u8; 16] {
         let mut state = to_state(input);

@@ -32,6 +32,25 @@
 //! | `"siv"`     | 32, 48 or 64 | any, 0 for none | 16                      |
 //! | `"gcm-siv"` | 16, 24 or 32 | 12              | 16                      |
 //!
+//! So do these, which come from research and not from standards:
+//!
+//! | mode         | key (bytes)  | nonce (bytes) | tag (bytes)                              |
+//! | ------------ | ------------ | ------------- | ---------------------------------------- |
+//! | `"cloc"`     | 16           | 12            | 8                                        |
+//! | `"silc"`     | 16           | 12            | 8                                        |
+//! | `"jambu"`    | 16           | 8             | 8                                        |
+//! | `"otr"`      | 16, 24 or 32 | 1 to 15       | 4 to 16                                  |
+//! | `"copa"`     | 16           | 16            | 17: T and P, see [`modes::copa_encrypt`] |
+//! | `"poet"`     | 16           | 16            | 16                                       |
+//! | `"julius"`   | 16           | 16            | 16: the output's first block             |
+//! | `"mcoe-g"`   | 16           | 12            | 16                                       |
+//! | `"cobra"`    | 16           | 16            | 16                                       |
+//! | `"cpfb"`     | 16 or 32     | 12            | 1 to 16                                  |
+//! | `"silver"`   | 16           | 16            | 1 to 16                                  |
+//! | `"pmac-ctr"` | 16           | 16            | 16                                       |
+//!
+//! What `"julius"` seals is opened by [`modes::julius_decrypt`], which is told the text's length.
+//!
 //! And these only authenticate, by [`mac()`]:
 //!
 //! | mode     | nonce (bytes) |
@@ -63,7 +82,8 @@ pub use aes::Aes;
 /// What [`seal()`] makes of a text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Sealed {
-    /// The ciphertext, as long as the text.
+    /// The ciphertext. It is as long as the text, but in two modes longer: in `"julius"` it fills
+    /// its last block of 16 bytes, and in `"copa"` it does so and has a block at least.
     pub text: Vec<u8>,
     /// The tag.
     pub tag: Vec<u8>,
@@ -122,6 +142,8 @@ pub fn decrypt(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<
 /// there, no string and an empty one differ, and a nonce that is not empty is one more string at
 /// the end.
 ///
+/// The ciphertext may be longer than `text`, see [`Sealed::text`].
+///
 /// `None` for a name that is not an authenticating encryption mode, more strings in `ad` than the
 /// mode takes, or a key, nonce, text or tag of a length that it does not take.
 pub fn seal(
@@ -140,13 +162,54 @@ pub fn seal(
         "gcm-siv" if tag_bytes == 16 => {
             modes::gcm_siv_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)
         }
+        "cloc" if tag_bytes == 8 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::cloc_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "silc" if tag_bytes == 8 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::silc_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "jambu" if tag_bytes == 8 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::jambu_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "otr" => modes::otr_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
+        "copa" if tag_bytes == 17 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::copa_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "poet" if tag_bytes == 16 => {
+            modes::poet_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)
+        }
+        "julius" if tag_bytes == 16 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::julius_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "mcoe-g" if tag_bytes == 16 => {
+            modes::mcoe_g_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)
+        }
+        "cobra" if tag_bytes == 16 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::cobra_encrypt(&aes, nonce, single(ad)?, text))
+        }
+        "cpfb" => modes::cpfb_encrypt(key, nonce.try_into().ok()?, single(ad)?, text, tag_bytes),
+        "silver" => {
+            modes::silver_encrypt(key, nonce.try_into().ok()?, single(ad)?, text, tag_bytes)
+        }
+        "pmac-ctr" if tag_bytes == 16 => {
+            let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
+            Some(modes::pmac_ctr_encrypt(&aes, nonce, single(ad)?, text))
+        }
         _ => None,
     }
 }
 
 /// Undoes [`seal()`].
 ///
-/// `None` where that gives it, and if `tag` is not the tag of the rest.
+/// `None` where that gives it, and if `tag` is not the tag of the rest. Always `None` for
+/// `"julius"`: what it seals does not tell how long the text was, so [`modes::julius_decrypt`] has
+/// to be told.
 pub fn open(
     mode: &str,
     key: &[u8],
@@ -164,6 +227,41 @@ pub fn open(
             let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
             modes::gcm_siv_decrypt(key, nonce, single(ad)?, text, tag)
         }
+        "cloc" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::cloc_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
+        "silc" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::silc_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
+        "jambu" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::jambu_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
+        "otr" => modes::otr_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
+        "copa" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::copa_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
+        "poet" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::poet_decrypt(key, nonce, single(ad)?, text, tag)
+        }
+        "mcoe-g" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::mcoe_g_decrypt(key, nonce, single(ad)?, text, tag)
+        }
+        "cobra" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::cobra_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
+        "cpfb" => modes::cpfb_decrypt(key, nonce.try_into().ok()?, single(ad)?, text, tag),
+        "silver" => modes::silver_decrypt(key, nonce.try_into().ok()?, single(ad)?, text, tag),
+        "pmac-ctr" => {
+            let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);
+            modes::pmac_ctr_decrypt(&aes_128(key)?, nonce, single(ad)?, text, tag)
+        }
         _ => None,
     }
 }
@@ -179,6 +277,11 @@ pub fn mac(mode: &str, key: &[u8], nonce: &[u8], text: &[u8]) -> Option<Vec<u8>>
         "gmac" => modes::gmac(&aes, nonce, text).map(Vec::from),
         _ => None,
     }
+}
+
+/// AES of a mode that takes keys of 16 bytes; `None` for others.
+fn aes_128(key: &[u8]) -> Option<Aes> {
+    Aes::new(key).filter(|_| key.len() == 16)
 }
 
 /// The associated data of a mode that takes one string; `None` for more.

@@ -233,7 +233,7 @@ fn xts_takes_two_keys_and_a_block_at_least() {
 #[test]
 fn opening_undoes_sealing() {
     for (mode, key_lengths, nonce_lengths, tag_lengths) in AUTHENTICATING {
-        for key in key_lengths.map(text) {
+        for key in key_lengths.iter().map(|length| text(*length)) {
             for length in 0..=70 {
                 let plain = text(length);
                 for ad in [0, 1, 16, 33].map(text) {
@@ -241,7 +241,11 @@ fn opening_undoes_sealing() {
                     let nonce = text(nonce_lengths[length % nonce_lengths.len()]);
                     let tag = tag_lengths[length % tag_lengths.len()];
                     let sealed = seal(mode, &key, &nonce, &[&ad], &plain, tag).unwrap();
-                    assert_eq!(sealed.text.len(), length, "{mode}");
+                    let expected = match mode {
+                        "copa" => length.next_multiple_of(16).max(16),
+                        _ => length,
+                    };
+                    assert_eq!(sealed.text.len(), expected, "{mode}");
                     assert_eq!(sealed.tag.len(), tag, "{mode}");
                     let opened = open(mode, &key, &nonce, &[&ad], &sealed.text, &sealed.tag);
                     assert_eq!(opened.as_ref(), Some(&plain), "{mode}, {length} bytes");
@@ -271,7 +275,8 @@ fn what_was_changed_is_not_opened() {
         let key = text(key_lengths[0]);
         let nonce = text(nonce_lengths[0]);
         let ad = text(19);
-        for &tag_length in tag_lengths {
+        // A tag of a few bytes is found by chance.
+        for &tag_length in tag_lengths.iter().filter(|tag| **tag >= 4) {
             for length in [0, 16, 21] {
                 let sealed = seal(mode, &key, &nonce, &[&ad], &text(length), tag_length);
                 let Sealed { text, tag } = sealed.unwrap();
@@ -294,7 +299,7 @@ fn what_was_changed_is_not_opened() {
                 for text in changed(&text) {
                     assert_eq!(open(mode, &key, &nonce, &[&ad], &text, &tag), None);
                 }
-                // In GCM, a tag's first bytes may be a tag.
+                // In GCM, CPFB and Silver, a tag's first bytes may be a tag.
                 for tag in changed(&tag).iter().filter(|tag| tag.len() == tag_length) {
                     assert_eq!(open(mode, &key, &nonce, &[&ad], &text, tag), None);
                 }

@@ -83,7 +83,7 @@ fn ghash(h: &Block, blocks: &[Block]) -> Block {
 
 /// SP 800-38D, 6.3: the product X * Y. Bit 0 of a block is its leftmost bit, which is the most
 /// significant one of the number.
-fn multiply(x: &Block, y: &Block) -> Block {
+pub(super) fn multiply(x: &Block, y: &Block) -> Block {
     const R: u128 = 0b1110_0001 << 120;
     let x = u128::from_be_bytes(*x);
     let mut z = 0;

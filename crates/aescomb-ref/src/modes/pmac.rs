@@ -4,7 +4,7 @@
 //! Products are those of the field of x^128 + x^7 + x^2 + x + 1, blocks being big-endian: 2 is x
 //! and 3 is x + 1.
 
-use super::{Block, double, one_zero_padded, xor, zero_padded};
+use super::{Block, double, one_zero_padded, triple, xor, zero_padded};
 use crate::aes::Aes;
 
 /// PMAC1, the full tag of the text M_1 ... M_m, with L = E(0):
@@ -30,9 +30,4 @@ pub fn pmac(aes: &Aes, text: &[u8]) -> Block {
         mask = triple(&triple(&mask));
     }
     aes.encrypt_block(&xor(&sum, &mask))
-}
-
-/// The product with 3: 3X = 2X ^ X.
-fn triple(x: &Block) -> Block {
-    xor(&double(x), x)
 }
