@@ -184,7 +184,14 @@ pub fn seal(
         }
         "julius" if tag_bytes == 16 => {
             let (aes, nonce) = (aes_128(key)?, nonce.try_into().ok()?);
-            Some(modes::julius_encrypt(&aes, nonce, single(ad)?, text))
+            let delta = modes::julius_delta(&aes);
+            Some(modes::julius_encrypt(
+                &aes,
+                &delta,
+                nonce,
+                single(ad)?,
+                text,
+            ))
         }
         "mcoe-g" if tag_bytes == 16 => {
             modes::mcoe_g_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)

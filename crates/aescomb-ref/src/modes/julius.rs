@@ -2,52 +2,19 @@
 //! and Finite Field Multiplications", CAESAR submission, v1.0 of March 2014: its regular Julius-ECB
 //! with AES-128. What the bits are is that of the submission's reference code, but for three faults
 //! of that code: it keeps words of the key schedule in a C type that may have more than 32 bits, it
-//! does not undo the masking when it decrypts, and it does not multiply by delta but by
-//! smear(delta). The last one is kept in the functions called `as_coded`.
+//! does not undo the masking when it decrypts, and it does not multiply by delta. What it multiplies
+//! by instead is [`julius_delta_as_coded()`].
 //!
 //! Products are those of [`product`].
 
 use super::{Block, product, xor, zero_padded};
 use crate::{Sealed, aes::Aes};
 
-/// Julius. The output is one block more than those of the message, which need not fill its own;
-/// here, the first block is the tag, and the others are the ciphertext. It does not tell how long
-/// the message was. The submission's keys have 16 bytes.
-pub fn julius_encrypt(aes: &Aes, n: &Block, a: &[u8], m: &[u8]) -> Sealed {
-    encrypt(aes, &delta(aes), n, a, m)
-}
-
-/// Undoes [`julius_encrypt()`] for a message of `len` bytes. `None` unless ciphertext and tag are
-/// those of such a message.
-pub fn julius_decrypt(
-    aes: &Aes,
-    n: &Block,
-    a: &[u8],
-    c: &[u8],
-    t: &Block,
-    len: usize,
-) -> Option<Vec<u8>> {
-    decrypt(aes, &delta(aes), n, a, c, t, len)
-}
-
-/// [`julius_encrypt()`] with the products of the reference code.
-pub fn julius_as_coded_encrypt(aes: &Aes, n: &Block, a: &[u8], m: &[u8]) -> Sealed {
-    encrypt(aes, &smear(&delta(aes)), n, a, m)
-}
-
-/// Undoes [`julius_as_coded_encrypt()`] as [`julius_decrypt()`] undoes [`julius_encrypt()`].
-pub fn julius_as_coded_decrypt(
-    aes: &Aes,
-    n: &Block,
-    a: &[u8],
-    c: &[u8],
-    t: &Block,
-    len: usize,
-) -> Option<Vec<u8>> {
-    decrypt(aes, &smear(&delta(aes)), n, a, c, t, len)
-}
-
-fn encrypt(aes: &Aes, delta: &Block, n: &Block, a: &[u8], m: &[u8]) -> Sealed {
+/// Julius with the constant `delta`, which is [`julius_delta()`]. The output is one block more than
+/// those of the message, which need not fill its own; here, the first block is the tag, and the
+/// others are the ciphertext. It does not tell how long the message was. The submission's keys have
+/// 16 bytes.
+pub fn julius_encrypt(aes: &Aes, delta: &Block, n: &Block, a: &[u8], m: &[u8]) -> Sealed {
     // The register: a block of zeros, then the message, which zeros before it fill up to blocks.
     let mut register = vec![0; 16 + m.len().next_multiple_of(16) - m.len()];
     register.extend(m);
@@ -60,7 +27,9 @@ fn encrypt(aes: &Aes, delta: &Block, n: &Block, a: &[u8], m: &[u8]) -> Sealed {
     }
 }
 
-fn decrypt(
+/// Undoes [`julius_encrypt()`] for a message of `len` bytes. `None` unless ciphertext and tag are
+/// those of such a message.
+pub fn julius_decrypt(
     aes: &Aes,
     delta: &Block,
     n: &Block,
@@ -74,7 +43,7 @@ fn decrypt(
     }
     if len == 0 {
         // The mask of a single block is not its own inverse.
-        let expected = encrypt(aes, delta, n, a, &[]);
+        let expected = julius_encrypt(aes, delta, n, a, &[]);
         return (expected.tag == t).then(Vec::new);
     }
     let masked: Vec<Block> = [t]
@@ -126,14 +95,15 @@ fn mask(aes: &Aes, delta: &Block, front: &[Block], register: &[Block]) -> Vec<Bl
 }
 
 /// The constant delta, E(0).
-fn delta(aes: &Aes) -> Block {
+pub fn julius_delta(aes: &Aes) -> Block {
     aes.encrypt_block(&[0; 16])
 }
 
-/// What the reference code makes of delta, as it takes a bit of a byte for set if the byte is at
-/// least as large as the bit: in every byte, all bits below the first one that is set are set too.
-fn smear(delta: &Block) -> Block {
-    delta.map(|byte| {
+/// What the reference code multiplies by in the place of delta, as it takes a bit of a byte for set
+/// if the byte is at least as large as the bit: in every byte of delta, all bits below the first one
+/// that is set are set too.
+pub fn julius_delta_as_coded(aes: &Aes) -> Block {
+    julius_delta(aes).map(|byte| {
         let bits = u8::BITS - byte.leading_zeros();
         ((1_u32 << bits) - 1) as u8
     })
