@@ -1,14 +1,14 @@
 //! What must hold of the kernels' assembly.
 //!
-//! A kernel is an instance of a function of `sweep.rs` for an instruction set and
-//! a direction of a mode; its body is the `run` of that instruction set's file.
+//! A kernel is an instance of one of [`FUNCTIONS`] for an instruction set and a
+//! direction of a mode; its body is the `run` of that instruction set's file.
 //! A *hot loop* is an innermost loop with AES instructions.
 //!
 //! 1. AES instructions stand in bodies of `run` and nowhere else: elsewhere they
 //!    are an intrinsic or a helper that was not inlined.
 //! 2. Every registered direction has its kernels on every instruction set.
 //! 3. A kernel has hot loops that hold the whole cipher at full width.
-//! 4. No hot loop calls anything.
+//! 4. No hot loop calls anything, but for [`IN_LOOPS`].
 //! 5. No hot loop stores more vectors to the stack than the budget allows.
 //! 6. A kernel calls nothing that is generic over instruction sets or modes, but for
 //!    what is out of line on purpose.
@@ -19,26 +19,8 @@ use crate::source::{Expected, without_paths};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Whether the round keys stay in registers and stack slots, or are loaded for
-/// every lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Shared,
-    Each,
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Form::Shared => "one key",
-            Form::Each => "a key per lane",
-        })
-    }
-}
-
 /// Vector stores to the stack that a hot loop may have, by what the direction's name
-/// begins with: for each of [`TOKENS`] with one key and with a key per lane; none where
-/// no line says so.
+/// begins with: for each of [`TOKENS`]; none where no line says so.
 ///
 /// These are what rustc 1.95 makes of the kernels, not what would be ideal: lower
 /// a number when a kernel gets better, raise one only with a measurement that says
@@ -46,22 +28,39 @@ impl fmt::Display for Form {
 /// beside the row spills: counters, hashes, offsets, sums. Serial modes on 32 registers
 /// have no excuse.
 #[rustfmt::skip]
-const BUDGETS: &[(&str, [[usize; 2]; 4])] = &[
-    ("cbc::Decrypt", [[14, 12], [11, 9], [0, 0], [1, 0]]),
-    ("ccm::Crypt", [[14, 41], [33, 57], [0, 34], [5, 34]]),
-    ("cfb::Decrypt", [[7, 0], [8, 7], [0, 0], [0, 0]]),
-    ("cfb::Encrypt", [[0, 0], [1, 1], [0, 0], [0, 0]]),
-    ("cmac::Mac", [[1, 0], [0, 0], [0, 0], [0, 0]]),
-    ("ctr::Crypt<128>", [[10, 10], [18, 18], [0, 0], [1, 0]]),
-    ("ctr::Crypt<32>", [[2, 4], [11, 16], [0, 0], [0, 0]]),
-    ("ecb::", [[0, 0], [12, 0], [0, 0], [0, 0]]),
-    ("gcm::Crypt", [[21, 22], [26, 24], [0, 0], [12, 14]]),
-    ("gcm_siv::", [[8, 4], [8, 15], [1, 0], [5, 0]]),
-    ("ocb::Crypt", [[38, 26], [41, 35], [0, 0], [12, 13]]),
-    ("ofb::Crypt", [[0, 0], [3, 3], [0, 0], [0, 0]]),
-    ("pmac::Mac", [[18, 18], [16, 15], [0, 0], [7, 0]]),
-    ("siv::", [[8, 4], [11, 16], [0, 0], [5, 0]]),
-    ("xts::Crypt", [[11, 11], [11, 6], [0, 0], [0, 0]]),
+const BUDGETS: &[(&str, [usize; 4])] = &[
+    ("cbc::Decrypt", [16, 16, 0, 7]),
+    ("cbc::Encrypt", [0, 3, 0, 0]),
+    ("ccm::Crypt", [109, 119, 43, 89]),
+    ("cfb::Decrypt", [7, 9, 0, 0]),
+    ("cfb::Encrypt", [0, 8, 0, 0]),
+    ("cloc::Crypt", [123, 135, 0, 10]),
+    ("cmac::Mac", [1, 6, 0, 0]),
+    ("cobra::Crypt", [151, 181, 47, 116]),
+    ("copa::Crypt", [109, 112, 31, 96]),
+    ("cpfb::Crypt", [41, 55, 2, 17]),
+    ("ctr::Crypt<128>", [11, 19, 0, 6]),
+    ("ctr::Crypt<32>", [8, 17, 0, 6]),
+    ("gcm::Crypt", [25, 38, 0, 21]),
+    ("gcm_siv::Authenticate", [8, 16, 2, 2]),
+    ("gcm_siv::Crypt", [8, 16, 2, 2]),
+    ("jambu::Crypt", [18, 37, 0, 8]),
+    ("julius::Hash", [48, 14, 0, 1]),
+    ("julius::Open", [67, 54, 2, 22]),
+    ("julius::Seal", [14, 11, 0, 0]),
+    ("mcoe_g::Crypt", [21, 30, 0, 4]),
+    ("ocb::Crypt", [30, 37, 1, 17]),
+    ("ofb::Crypt", [0, 17, 0, 0]),
+    ("otr::Crypt", [145, 144, 40, 107]),
+    ("pmac::Mac", [16, 17, 0, 6]),
+    ("pmac_ctr::Authenticate", [19, 23, 0, 3]),
+    ("pmac_ctr::Crypt", [19, 23, 0, 3]),
+    ("poet::Crypt", [132, 59, 1, 14]),
+    ("silc::Crypt", [123, 135, 0, 10]),
+    ("silver::Crypt", [40, 47, 1, 20]),
+    ("siv::Authenticate", [8, 17, 0, 6]),
+    ("siv::Crypt", [8, 17, 0, 6]),
+    ("xts::Crypt", [14, 10, 0, 0]),
 ];
 /// Columns of [`BUDGETS`].
 const TOKENS: [&str; 4] = ["Ni", "Vaes256", "Vaes512", "Vaes512x8"];
@@ -69,29 +68,52 @@ const TOKENS: [&str; 4] = ["Ni", "Vaes256", "Vaes512", "Vaes512x8"];
 /// What is out of line on purpose: long, and done once a message or once a key. It
 /// takes wide values by reference and enters again.
 const APART: &[&str] = &[
-    "isa::UniformOnce<",
-    "isa::PerLaneOnce<",
+    "isa::Once<",
     "lanes::gather_part",
     "lanes::scatter_part",
     "bytes::gather",
     "bytes::scatter",
     "lanes::Group<",
     "lanes::Lanes<",
+    "neighbours::horner",
+    "neighbours::neighbours",
     "sweep::kernel_alone",
+    "sweep::with_derived",
     "sweep::tables",
     "gcm::hashed",
     "key::KeyTables",
 ];
 
-/// Directions whose loops have no AES: their cipher is called once a message.
-const WITHOUT_CIPHER: &[&str] = &["gcm::Mac"];
-/// Directions in which every message has a key of its own, whatever the call's.
-const DERIVED_KEYS: &[&str] = &["gcm_siv::"];
+/// Of these, what hot loops may call: once a row of neighbouring blocks.
+const IN_LOOPS: &str = "neighbours::horner";
+
+/// The functions that have hot loops, with the modules that they are in.
+const FUNCTIONS: &[(&str, &str)] = &[
+    ("sweep", "kernel"),
+    ("sweep", "kernel_alone"),
+    ("sweep", "with_derived"),
+    ("neighbours", "neighbours"),
+];
+/// Passes whose loops have no AES: their cipher is called once a message.
+const WITHOUT_CIPHER: &[&str] = &["gcm::Mac", "gcm_siv::Authenticate", "julius::Hash"];
+/// Directions that have no other pass.
+const HASHES: &[&str] = &["gcm::Mac"];
+/// Directions in which every message has a key of its own, whatever the call's: their
+/// loops are in `with_derived`.
+const DERIVED_KEYS: &[&str] = &["gcm_siv::", "cpfb::", "silver::"];
 /// Calls of AES for a block, in directions with more than one.
-const CALLS: &[(&str, usize)] = &[("ccm::", 2)];
+const CALLS: &[(&str, usize)] = &[
+    ("ccm::", 2),
+    ("cloc::", 2),
+    ("silc::", 2),
+    ("poet::", 3),
+    ("otr::", 2),
+    ("copa::", 2),
+    ("cobra::", 2),
+];
 /// Directions that have loops with two rows of neighbouring blocks, which may spill
 /// twice as much.
-const TWO_ROWS: &[&str] = &["gcm::Crypt"];
+const TWO_ROWS: &[&str] = &["gcm::Crypt", "julius::Open"];
 
 fn is_one_of(direction: &str, list: &[&str]) -> bool {
     let direction = without_modules(direction);
@@ -114,7 +136,6 @@ pub struct Row {
     aes: usize,
     calls: usize,
     spills: usize,
-    form: Form,
     budget: usize,
 }
 
@@ -129,17 +150,23 @@ pub struct Report {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kernel<'a> {
     isa: &'a str,
-    /// The function in `sweep.rs`.
+    /// One of [`FUNCTIONS`].
     function: &'a str,
     token: &'a str,
     /// The direction's type, with paths.
     direction: &'a str,
+    /// Whether it is for one message, whose blocks are not side by side.
+    alone: bool,
 }
 
 impl fmt::Display for Kernel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = without_modules(self.direction);
-        write!(f, "{} {} {direction}", self.function, self.token)
+        let alone = match self.alone && self.function != "kernel_alone" {
+            true => " alone",
+            false => "",
+        };
+        write!(f, "{} {} {direction}{alone}", self.function, self.token)
     }
 }
 
@@ -149,20 +176,31 @@ impl fmt::Display for Kernel<'_> {
 fn kernel(name: &str) -> Option<Kernel<'_>> {
     let rest = name.strip_prefix("aescomb::isa::")?;
     let (isa, rest) = rest.split_once("::run::<")?;
-    let (_, rest) = rest.split_once("aescomb::sweep::")?;
     let (inside, _) = rest.rsplit_once("::{closure")?;
-    let (function, parameters) = inside.strip_suffix('>')?.split_once('<')?;
-    let (token, direction) = parameters.split_once(", ")?;
-    let function = function.trim_end_matches(':');
-    // Others that enter are tables, made once a key.
-    if !["kernel", "kernel_alone"].contains(&function) {
-        return None;
+    let (function, parameters) = FUNCTIONS.iter().find_map(|(module, function)| {
+        let path = format!("aescomb::{module}::{function}");
+        let (_, parameters) = inside.split_once(&path)?;
+        let parameters = parameters.trim_start_matches(':').strip_prefix('<')?;
+        Some((*function, parameters.strip_suffix('>')?))
+    })?;
+    // Tokens come first, of which the last is that of the call; then the direction.
+    let (mut token, mut rest) = parameters.split_once(", ")?;
+    while rest.starts_with("aescomb::isa::") {
+        (token, rest) = rest.split_once(", ")?;
+    }
+    let alone = function == "kernel_alone" || rest.ends_with(", 1, 0");
+    let mut direction = rest;
+    while let Some((first, number)) = direction.rsplit_once(", ")
+        && number.bytes().all(|b| b.is_ascii_digit())
+    {
+        direction = first;
     }
     Some(Kernel {
         isa,
         function,
         token: token.rsplit("::").next()?,
         direction,
+        alone,
     })
 }
 
@@ -194,14 +232,6 @@ impl Instruction {
             && self.on_stack()
             && self.args.ends_with(')')
             && vector(&self.args).is_some()
-    }
-
-    /// Reads a vector from memory, constants aside.
-    fn reads_memory(&self) -> bool {
-        self.args.contains('(')
-            && !self.args.ends_with(')')
-            && !self.args.contains("(%rip")
-            && self.args.rsplit(", ").next().and_then(vector).is_some()
     }
 
     /// What is called, demangled.
@@ -292,13 +322,6 @@ fn check_kernel(
             continue;
         };
         let aes = aes.count();
-        // Keys of lanes are read anew for every AES instruction, from their table
-        // or from a copy on the stack. One register holds one lane's key.
-        let reads = body.iter().filter(|i| i.reads_memory()).count();
-        let form = match aes > MOST_ROUNDS && reads * 5 >= aes * 4 {
-            true => Form::Each,
-            false => Form::Shared,
-        };
         let target = first.args.rsplit(", ").next().and_then(vector);
         let calls = calls(kernel.direction);
         let one_row = MOST_ROUNDS * token.registers * calls;
@@ -313,53 +336,55 @@ fn check_kernel(
                 token.registers
             ));
         }
+        let mut calls_made =
+            Vec::from_iter(body.iter().filter(|i| i.is_call()).map(|i| i.callee()));
+        calls_made.retain(|callee| !callee.contains(IN_LOOPS));
         let row = Row {
             kernel: kernel.to_string(),
             place: rows.len() + 1,
             register: target.unwrap_or('?'),
             aes,
-            calls: body.iter().filter(|i| i.is_call()).count(),
+            calls: calls_made.len(),
             spills: body.iter().filter(|i| i.is_spill()).count(),
-            form,
-            budget: budget(kernel, form) * rows_in_loop,
+            budget: budget(kernel) * rows_in_loop,
         };
-        if row.calls > 0 {
-            let mut callees = body.iter().filter(|i| i.is_call()).map(|i| i.callee());
-            let one = callees.next().unwrap_or_default();
+        if let Some(one) = calls_made.first() {
             fail(format!("hot loop {} calls {one}", row.place));
         }
         if row.spills > row.budget {
             fail(format!(
-                "hot loop {} ({form}) stores {} vectors to the stack, budget {}",
+                "hot loop {} stores {} vectors to the stack, budget {}",
                 row.place, row.spills, row.budget
             ));
         }
         rows.push(row);
     }
     let full = ROUNDS * token.registers;
-    let wide = |form: Form| {
-        let mut rows = rows.iter();
-        rows.any(|r| r.form == form && r.register == token.register && r.aes >= full)
+    let without = match kernel.function {
+        "neighbours" => is_one_of(kernel.direction, WITHOUT_CIPHER),
+        _ => is_one_of(kernel.direction, HASHES),
     };
-    let forms: &[Form] = match kernel.direction {
-        d if is_one_of(d, WITHOUT_CIPHER) => &[],
-        d if is_one_of(d, DERIVED_KEYS) => &[Form::Each],
-        _ => &[Form::Shared, Form::Each],
+    if without && !rows.is_empty() {
+        fail("has hot loops, and is listed as without".into());
+    }
+    let (what, least) = match kernel.alone {
+        true => (ROUNDS, 1),
+        // One for all messages under one key, and one for those with keys of their own.
+        false if kernel.function == "kernel" => (full, 2),
+        false => (full, 1),
     };
-    if forms.is_empty() {
-        if !rows.is_empty() {
-            fail("has hot loops, and is listed as without".into());
-        }
-    } else if kernel.function == "kernel" {
-        for form in forms.iter().copied() {
-            if !wide(form) {
-                fail(format!(
-                    "no hot loop with {full} AES instructions and {form}"
-                ));
-            }
-        }
-    } else if !rows.iter().any(|r| r.aes >= ROUNDS) {
-        fail(format!("no hot loop with {ROUNDS} AES instructions"));
+    let derived =
+        is_one_of(kernel.direction, DERIVED_KEYS) && kernel.function.starts_with("kernel");
+    let register = |r: &&Row| kernel.alone || r.register == token.register;
+    let found = rows
+        .iter()
+        .filter(register)
+        .filter(|r| r.aes >= what)
+        .count();
+    if !without && !derived && found < least {
+        fail(format!(
+            "{found} hot loops with {what} AES instructions, {least} expected"
+        ));
     }
     report.rows.extend(rows);
 }
@@ -371,12 +396,12 @@ fn calls(direction: &str) -> usize {
     of_direction.map_or(1, |(_, calls)| *calls)
 }
 
-fn budget(kernel: &Kernel<'_>, form: Form) -> usize {
+fn budget(kernel: &Kernel<'_>) -> usize {
     let direction = without_modules(kernel.direction);
     let of_direction = BUDGETS.iter().find(|(d, _)| direction.starts_with(d));
     let of_token = TOKENS.iter().position(|token| *token == kernel.token);
     match (of_direction, of_token) {
-        (Some((_, budgets)), Some(token)) => budgets[token][form as usize],
+        (Some((_, budgets)), Some(token)) => budgets[token],
         _ => 0,
     }
 }
@@ -389,20 +414,13 @@ fn without_modules(direction: &str) -> String {
 /// The rows for people.
 pub fn table(rows: &[Row]) -> String {
     let mut out = format!(
-        "{:<52} {:>4} {:>3} {:>4} {:>5} {:>6} {:>6}  {}\n",
-        "kernel", "loop", "reg", "AES", "calls", "spills", "budget", "keys"
+        "{:<52} {:>4} {:>3} {:>4} {:>5} {:>6} {:>6}\n",
+        "kernel", "loop", "reg", "AES", "calls", "spills", "budget"
     );
     for row in rows {
         out.push_str(&format!(
-            "{:<52} {:>4} {}mm {:>4} {:>5} {:>6} {:>6}  {}\n",
-            row.kernel,
-            row.place,
-            row.register,
-            row.aes,
-            row.calls,
-            row.spills,
-            row.budget,
-            row.form
+            "{:<52} {:>4} {}mm {:>4} {:>5} {:>6} {:>6}\n",
+            row.kernel, row.place, row.register, row.aes, row.calls, row.spills, row.budget
         ));
     }
     out
@@ -455,10 +473,6 @@ mod tests {
         assert_eq!(report.failures, [""; 0]);
         assert_eq!((report.kernels, report.rows.len()), (2, 4));
         assert_eq!(report.rows[0].kernel, "kernel Ni cbc::Encrypt");
-        assert_eq!(
-            [report.rows[0].form, report.rows[1].form],
-            [Form::Shared, Form::Each]
-        );
     }
 
     #[test]
@@ -481,7 +495,7 @@ mod tests {
     fn a_loop_without_the_cipher_is_flagged() {
         let text = kernel_with("").replace("aesenc", "pxor");
         let found = failures(&text);
-        assert!(found[0].contains("no hot loop with 20"), "{found:?}");
+        assert!(found[0].contains("0 hot loops with 20"), "{found:?}");
     }
 
     #[test]

@@ -62,11 +62,14 @@ fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
         .parent()
         .ok_or("xtask lies in no workspace")?;
     let expected = source::read(&root.join("crates/aescomb/src"))?;
-    let file = match asm {
-        Some(file) => file,
+    let files = match asm {
+        Some(file) => vec![file],
         None => compile(root)?,
     };
-    let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let mut text = String::new();
+    for file in files {
+        text += &fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
     let report = check::check(&asm::parse(&text), &expected);
     if verbose {
         print!("{}", check::table(&report.rows));
@@ -86,8 +89,9 @@ fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
     Ok(report.failures.is_empty())
 }
 
-/// Compiles the core crate to assembly, in a folder of its own.
-fn compile(root: &Path) -> Result<PathBuf, String> {
+/// Compiles the core crate to assembly, in a folder of its own: a file for each of the
+/// parts that the compiler makes of it.
+fn compile(root: &Path) -> Result<Vec<PathBuf>, String> {
     let target = match env::var_os("CARGO_TARGET_DIR") {
         Some(folder) => root.join(folder),
         None => root.join("target"),
@@ -106,25 +110,19 @@ fn compile(root: &Path) -> Result<PathBuf, String> {
             Err(e) => Err(format!("cannot run cargo: {e}")),
         }
     };
-    let build = || {
-        let asm = ["--", "--emit", "asm", "-C", "symbol-mangling-version=v0"];
-        let crate_only = ["rustc", "--quiet", "-p", "aescomb", "--release", "--lib"];
-        cargo(&[&crate_only[..], &asm].concat())?;
-        Ok::<_, String>(assembly_files(&deps))
-    };
-    let mut files = build()?;
-    if files.len() != 1 {
-        // Another compiler has left one, or somebody took it away, which cargo
-        // does not notice.
-        for old in files {
-            fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
-        }
-        cargo(&["clean", "--quiet", "-p", "aescomb", "--release"])?;
-        files = build()?;
+    // Cargo does not notice if other compilers have left some, or somebody took some
+    // away.
+    for old in assembly_files(&deps) {
+        fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
     }
-    match (files.pop(), files.is_empty()) {
-        (Some(file), true) => Ok(file),
-        _ => Err(format!("not one assembly file in {}", deps.display())),
+    cargo(&["clean", "--quiet", "-p", "aescomb", "--release"])?;
+    let crate_only = "rustc --quiet -p aescomb --release --lib --";
+    // Left to itself, the compiler makes assembly of one part on one core.
+    let asm = "--emit asm -C symbol-mangling-version=v0 -C codegen-units=16";
+    cargo(&Vec::from_iter(crate_only.split(' ').chain(asm.split(' '))))?;
+    match assembly_files(&deps) {
+        none if none.is_empty() => Err(format!("no assembly files in {}", deps.display())),
+        files => Ok(files),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tables of text.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// A table without lines; columns whose place is in `left` are aligned to the
 /// left, the others to the right.
@@ -9,12 +9,25 @@ pub(crate) fn table(header: &[&str], left: &[usize]) -> Table {
     table.load_style(presets::NOTHING);
     table.set_header(header);
     for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
+        column.set_padding((0, GAP));
         if !left.contains(&i) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     table
+}
+
+/// Columns are this far apart.
+const GAP: u16 = 2;
+/// Lines are at most this long in tables that are wrapped.
+const WIDTH: u16 = 100;
+
+/// Wraps cells where lines would become too long.
+pub(crate) fn wrap(table: &mut Table) {
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        // The gap after the last column is trimmed.
+        .set_width(WIDTH + GAP);
 }
 
 /// The table's text, with a line end.

@@ -54,6 +54,8 @@ pub(crate) enum Unusable {
     Damaged(String),
     /// It is for a mode that is not in the registry.
     Mode(String),
+    /// It is for something that was made of a mode in the registry.
+    Variant(String),
 }
 
 impl fmt::Display for Unusable {
@@ -63,6 +65,7 @@ impl fmt::Display for Unusable {
             Unusable::Format(what) => write!(f, "unknown format: {what}"),
             Unusable::Damaged(what) => write!(f, "damaged: {what}"),
             Unusable::Mode(name) => write!(f, "mode not supported: {name}"),
+            Unusable::Variant(what) => write!(f, "left out: its answers are of {what}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Runs the binary as users do.
 
+use aescomb::{Info, Kind, Lengths, Mode};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -63,6 +64,11 @@ fn temporary(name: &str, contents: impl AsRef<[u8]>) -> String {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, contents).unwrap();
     path.to_str().unwrap().to_owned()
+}
+
+/// A mode that does not say how long the message is that it opens, for `--length`.
+fn is_untold(info: &Info) -> bool {
+    info.lengths == Lengths::Untold
 }
 
 const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
@@ -252,11 +258,60 @@ mod kat {
         );
     }
 
+    /// All files of every mode that has research said of it.
+    #[test]
+    fn modes_for_research() {
+        let folder = PathBuf::from(vectors("../research"));
+        let files_of = |name: &str| -> Vec<String> {
+            let files = std::fs::read_dir(folder.join(name)).unwrap();
+            let path = |file: std::io::Result<std::fs::DirEntry>| file.unwrap().path();
+            files
+                .map(|file| path(file).to_str().unwrap().to_owned())
+                .filter(|path| path.ends_with(".json"))
+                .collect()
+        };
+        let research = |mode: &&Mode| mode.info().research.is_some();
+        assert!(Mode::ALL.iter().any(|mode| research(&mode)));
+        for mode in Mode::ALL.iter().filter(research) {
+            let files = files_of(mode.name());
+            let mut args = vec!["kat"];
+            args.extend(files.iter().map(String::as_str));
+            let ran = run(&args);
+            assert_eq!(ran.code, 0, "{mode}: {}", ran.stderr);
+            assert!(last(&ran).ends_with(" passed, 0 failed"));
+            let lines = ran.text().lines();
+            let vectors: usize = lines
+                .filter(|line| files.iter().any(|file| line.starts_with(&**file)))
+                .map(|line| {
+                    let words = line.split_once(&format!(": {mode}, ")).unwrap().1;
+                    words.split(' ').next().unwrap().parse::<usize>().unwrap()
+                })
+                .sum();
+            assert!(vectors >= 79 * files.len(), "{mode}: {vectors}");
+        }
+    }
+
+    /// What was made of a mode is not the mode.
+    #[test]
+    fn variants_are_left_out() {
+        let path = vectors("../research/julius-as-coded/julius-as-coded.json");
+        let ran = run(&["kat", &path]);
+        assert_eq!((ran.code, last(&ran)), (0, "0 passed, 0 failed"));
+        assert!(
+            ran.text().starts_with(&format!(
+                "{path}: left out: its answers are of aes-128-julius (as coded), \
+                v1 (as the reference code multiplies); not of julius\n"
+            )),
+            "{}",
+            ran.text()
+        );
+    }
+
     #[test]
     fn files_that_cannot_be_used() {
         let good = vectors("CBC/CBCMMT128.rsp");
         let text = std::fs::read_to_string(&good).unwrap();
-        let json = r#"{"mode": "aes-128-cloc", "key_bits": 128, "tests": []}"#;
+        let json = r#"{"mode": "aes-128-eax", "key_bits": 128, "tests": []}"#;
         for (name, contents, says) in [
             (
                 "cut/CBC.rsp",
@@ -281,9 +336,9 @@ mod kat {
                 "mode not supported: cfb8",
             ),
             (
-                "cloc.json",
+                "eax.json",
                 json.to_owned(),
-                "mode not supported: aes-128-cloc",
+                "mode not supported: aes-128-eax",
             ),
             ("cut.json", json[..40].to_owned(), "damaged: "),
         ] {
@@ -579,6 +634,118 @@ mod crypt {
         }
     }
 
+    /// Every mode of the registry, with its longest key and tag and its usual nonce.
+    #[test]
+    fn every_authenticated_mode() {
+        let plain: Vec<u8> = (0..1000_u32).map(|i| (i * 31 / 8) as u8).collect();
+        let file = |name: &str| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // From file to file, as scripts do.
+        let through = |args: &str, from: &str, to: &str, input: &[u8]| -> (i32, Vec<u8>, String) {
+            temporary(from, input);
+            let output = command(&args.split_whitespace().collect::<Vec<_>>())
+                .stdin(std::fs::File::open(file(from)).unwrap())
+                .stdout(std::fs::File::create(file(to)).unwrap())
+                .output()
+                .unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            let result = std::fs::read(file(to)).unwrap();
+            (output.status.code().unwrap(), result, stderr)
+        };
+        let aead = |info: &&Info| info.kind == Kind::Aead;
+        for info in Mode::ALL.iter().map(|mode| mode.info()).filter(aead) {
+            let mode = info.name;
+            let key = &KEY.repeat(4)[..2 * info.key_bytes.last().unwrap()];
+            let nonce = &NONCE[..2 * info.usual_nonce()];
+            let tag = info.longest_tag();
+            let args = format!("--mode {mode} --key {key} --nonce={nonce} --data 0102");
+            let wrong_nonce = args.replace("--nonce=00", "--nonce=01");
+            let wrong_data = args.replace("--data 0102", "--data 0103");
+            for len in [0, 1, 16, 17, 1000] {
+                let text = &plain[..len];
+                let (code, sealed, stderr) =
+                    through(&format!("seal {args}"), "aead/plain", "aead/sealed", text);
+                assert_eq!((code, &*stderr), (0, ""), "{mode} {len}");
+                assert_eq!(sealed.len(), info.encrypted_len(len) + tag, "{mode} {len}");
+                let length = match is_untold(info) {
+                    true => format!("--length {len}"),
+                    false => String::new(),
+                };
+                let open = |args: &str, length: &str, sealed: &[u8]| {
+                    let args = format!("open {args} {length}");
+                    through(&args, "aead/sealed", "aead/opened", sealed)
+                };
+                let (code, opened, stderr) = open(&args, &length, &sealed);
+                assert!(code == 0 && opened == text, "{mode} {len}: {stderr}");
+
+                let flipped = |at: usize| {
+                    let mut flipped = sealed.clone();
+                    flipped[at] ^= 1;
+                    flipped
+                };
+                let longer = [&sealed[..], &[0]].concat();
+                let end = sealed.len();
+                let mut refused = vec![
+                    (&args, flipped(0)),
+                    (&args, flipped(end / 2)),
+                    (&args, flipped(end - 1)),
+                    (&args, sealed[1..].to_vec()),
+                    (&args, sealed[..end - 1].to_vec()),
+                    (&args, sealed[..tag - 1].to_vec()),
+                    (&args, longer),
+                    (&wrong_data, sealed.clone()),
+                ];
+                if info.nonce_bytes.1 > 0 {
+                    refused.push((&wrong_nonce, sealed.clone()));
+                }
+                for (i, (args, sealed)) in refused.iter().enumerate() {
+                    let (code, opened, stderr) = open(args, &length, sealed);
+                    assert_eq!((code, &opened[..]), (1, &[][..]), "{mode} {len} {i}");
+                    assert!(stderr.contains("tag"), "{mode} {len} {i}: {stderr}");
+                }
+            }
+        }
+    }
+
+    /// Only modes that do not tell the length of a message are told it.
+    #[test]
+    fn lengths_of_opened_messages() {
+        let aead = |info: &&Info| info.kind == Kind::Aead;
+        for info in Mode::ALL.iter().map(|mode| mode.info()).filter(aead) {
+            let mode = info.name;
+            let key = &KEY.repeat(4)[..2 * info.key_bytes[0]];
+            let nonce = &NONCE[..2 * info.usual_nonce()];
+            let args = format!("--mode {mode} --key {key} --nonce={nonce}");
+            let sealed = message(&format!("seal {args}"), b"eighteen in length").stdout;
+            let with_length = format!("open {args} --length 18");
+            if !is_untold(info) {
+                let ran = message(&with_length, &sealed);
+                assert_eq!((ran.code, &ran.stdout[..]), (2, &[][..]), "{mode}");
+                assert!(ran.stderr.contains("--length"), "{mode}: {}", ran.stderr);
+                continue;
+            }
+            let ran = message(&format!("open {args}"), &sealed);
+            assert_eq!((ran.code, &ran.stdout[..]), (2, &[][..]), "{mode}");
+            assert!(ran.stderr.contains("--length BYTES"), "{}", ran.stderr);
+            assert_eq!(message(&with_length, &sealed).stdout, b"eighteen in length");
+            // Wrong, with as many blocks and with fewer or more.
+            for length in ["17", "19", "32", "0", "16", "33", "18446744073709551615"] {
+                let ran = message(&format!("open {args} --length {length}"), &sealed);
+                assert_eq!(
+                    (ran.code, &ran.stdout[..]),
+                    (1, &[][..]),
+                    "{mode} {length}: {}",
+                    ran.stderr
+                );
+            }
+            for length in ["-1", "x", "18446744073709551616"] {
+                let ran = message(&format!("open {args} --length={length}"), &sealed);
+                assert_eq!((ran.code, &ran.stdout[..]), (2, &[][..]), "{mode} {length}");
+            }
+            let ran = message(&format!("seal {args} --length 18"), b"x");
+            assert_eq!((ran.code, &ran.stdout[..]), (2, &[][..]), "{mode}");
+        }
+    }
+
     #[test]
     fn components_of_associated_data() {
         let seal = |data: &[&str]| {
@@ -703,7 +870,39 @@ mod bench {
                     let args = format!("--form {form} --keys {keys} --op {op} --samples 1 -n 3");
                     let ran = line(&format!("bench {args} --mix fixed:33 --csv"));
                     assert_eq!(ran.code, 0, "{args}: {}", ran.stderr);
-                    assert_eq!(ran.text().lines().count(), 1 + 2 * aescomb::Mode::ALL.len());
+                    assert_eq!(ran.text().lines().count(), 1 + 2 * Mode::ALL.len());
+                }
+            }
+        }
+    }
+
+    /// Modes that make a message longer, with lengths that they lengthen and not.
+    #[test]
+    fn longer_results() {
+        let grows = |mode: &&Mode| mode.info().encrypted_len(1) > 1;
+        let names: Vec<&str> = Mode::ALL
+            .iter()
+            .filter(grows)
+            .map(|mode| mode.name())
+            .collect();
+        let path = temporary("mixed-lengths", "0\n1\n16\n33\n");
+        for form in ["messages", "packed"] {
+            for op in ["encrypt", "decrypt"] {
+                for mix in [&format!("lengths:{path}"), "fixed:32", "fixed:1"] {
+                    let args = format!(
+                        "bench --form {form} --op {op} --mix {mix} --samples 1 --json --mode {}",
+                        names.join(",")
+                    );
+                    let ran = line(&args);
+                    assert_eq!(ran.code, 0, "{args}: {}", ran.stderr);
+                    let document: Value = serde_json::from_str(ran.text()).unwrap();
+                    let rows = document["rows"].as_array().unwrap();
+                    assert_eq!(rows.len(), 2 * names.len());
+                    for row in rows {
+                        // Of the messages, not of what they become.
+                        assert_eq!(row["bytes"], document["run"]["bytes"]);
+                        assert_eq!(row["rounded_up"], false);
+                    }
                 }
             }
         }
@@ -861,11 +1060,19 @@ mod bench {
 fn modes_are_all_there() {
     let ran = line("modes");
     assert_eq!(ran.code, 0);
-    for mode in aescomb::Mode::ALL {
+    let words: Vec<&str> = ran.text().split_whitespace().collect();
+    let words = words.join(" ");
+    for mode in Mode::ALL {
+        let info = mode.info();
         let row = |line: &&str| line.starts_with(&format!("{} ", mode.name()));
-        let tables = if mode.info().nonce_bytes.1 == 0 { 2 } else { 3 };
+        let tables = 2 + usize::from(info.nonce_bytes.1 > 0) + usize::from(info.research.is_some());
         assert_eq!(ran.text().lines().filter(row).count(), tables, "{mode}");
+        if let Some(fate) = info.research {
+            // It may be wrapped.
+            assert!(words.contains(&format!("{mode} {fate}")), "{mode}");
+        }
     }
+    assert!(words.contains("for research and comparison, and not for new protocols"));
     assert!(ran.text().lines().all(|line| line.len() <= 100));
 }
 

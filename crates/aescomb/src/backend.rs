@@ -158,7 +158,9 @@ impl FromStr for Backend {
 /// `$backend` that is wide enough for `$lanes` messages.
 macro_rules! dispatch {
     ($backend:expr, $lanes:expr, $s:ident => $body:expr) => {{
-        #[cfg(target_arch = "x86_64")]
+        // Unit tests do without: all kernels once more would take as long to compile as
+        // all else together.
+        #[cfg(all(target_arch = "x86_64", not(test)))]
         {
             use $crate::isa::{Ni, Vaes256, Vaes512, Vaes512x8};
             match $backend {
@@ -185,7 +187,7 @@ macro_rules! dispatch {
                 $crate::Backend::Portable => {}
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(any(not(target_arch = "x86_64"), test))]
         let _ = ($backend, $lanes);
         let $s = $crate::isa::Portable::<4>;
         $body

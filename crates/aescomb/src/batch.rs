@@ -156,6 +156,13 @@ impl<'a> Message<'a> {
         self
     }
 
+    /// Says how many bytes the message has that is opened, for a mode that does not
+    /// tell ([`Lengths::Untold`](crate::Lengths::Untold)); others do not look at it.
+    pub fn opened_len(mut self, bytes: usize) -> Self {
+        self.job.opened_len = bytes;
+        self
+    }
+
     /// Sets the message's key: its place in the table of
     /// [`Keys::Table`](crate::Keys::Table).
     pub fn key(mut self, key: u32) -> Self {
@@ -336,6 +343,7 @@ pub struct Packed<'a, O> {
     data: &'a [u8],
     data_layout: Option<Layout<'a, O>>,
     keys: Option<&'a [u32]>,
+    opened_lens: Option<&'a [O]>,
     results: Option<&'a mut [MessageResult]>,
 }
 
@@ -377,6 +385,7 @@ impl<'a, O: Offset> Packed<'a, O> {
             data: &[],
             data_layout: None,
             keys: None,
+            opened_lens: None,
             results: None,
         }
     }
@@ -424,6 +433,15 @@ impl<'a, O: Offset> Packed<'a, O> {
         Packed {
             data,
             data_layout: Some(layout),
+            ..self
+        }
+    }
+
+    /// Message `i` has `lengths[i]` bytes when it is opened, for a mode that does not
+    /// tell ([`Lengths::Untold`](crate::Lengths::Untold)); others do not look at it.
+    pub fn opened_lens(self, lengths: &'a [O]) -> Self {
+        Packed {
+            opened_lens: Some(lengths),
             ..self
         }
     }
@@ -616,6 +634,9 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         if let Some(keys) = self.keys {
             count(keys.len(), Field::Count)?;
         }
+        if let Some(lengths) = self.opened_lens {
+            count(lengths.len(), Field::Count)?;
+        }
         match &self.results {
             Some(results) => count(results.len(), Field::Count)?,
             None if verdicts => count(0, Field::Count)?,
@@ -675,6 +696,9 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             memory[i].data = self.data.as_ptr().wrapping_add(at);
             memory[i].data_len = len;
             memory[i].components = 1;
+        }
+        if let Some(lengths) = self.opened_lens {
+            memory[i].opened_len = lengths[i].get().unwrap_or(usize::MAX);
         }
         let mut longer = 0;
         if self.appended > 0 {

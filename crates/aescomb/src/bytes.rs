@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::isa::Block;
+use subtle::ConstantTimeEq;
 
 /// Copies at most 16 bytes into a block, with zeros after them, without touching a byte beyond them: two overlapping
 /// pieces of the largest power of two that fits.
@@ -99,4 +100,11 @@ pub(crate) unsafe fn scatter(from: &[Block], to: *const *mut u8, len: *const usi
         // SAFETY: the caller's.
         unsafe { store(block, *to.add(l), *len.add(l)) };
     }
+}
+
+/// Whether all bytes are 0, in constant time.
+#[inline(always)]
+pub(crate) fn is_zero(block: &Block) -> bool {
+    let bits = u128::from_ne_bytes(*block);
+    (bits as u64 | (bits >> 64) as u64).ct_eq(&0).into()
 }

@@ -38,6 +38,8 @@ pub enum Field {
     TagLength,
     /// Length of a message in bytes.
     TextLength,
+    /// Length that a message is said to have when it is opened, in bytes.
+    OpenedLength,
     /// Length of a message's associated data in bytes.
     DataLength,
     /// Number of components of a message's associated data.
@@ -132,6 +134,15 @@ impl fmt::Display for Error {
             Field::NonceLength => write!(f, "nonce of {given} bytes; allowed: {allowed}"),
             Field::TagLength => write!(f, "tag of {given} bytes; allowed: {allowed}"),
             Field::TextLength => write!(f, "text of {given} bytes; allowed: {allowed}"),
+            Field::OpenedLength if *given == usize::MAX => {
+                write!(
+                    f,
+                    "length of the opened message not given; allowed: {allowed}"
+                )
+            }
+            Field::OpenedLength => {
+                write!(f, "opened message of {given} bytes; allowed: {allowed}")
+            }
             Field::DataLength => {
                 write!(f, "associated data of {given} bytes; allowed: {allowed}")
             }

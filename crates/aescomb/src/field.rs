@@ -18,7 +18,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 #[cfg(target_arch = "x86_64")]
-use crate::isa::{CarryLess, Cipher, Isa, Ni, NiOne, Uniform, Vaes256, Vaes512, Wide};
+use crate::isa::{CarryLess, Cipher, Isa, Ni, NiOne, Polyval, Uniform, Vaes256, Vaes512, Wide};
 
 /// A way to multiply or to double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,7 +246,7 @@ impl Work {
         let (mut power, mut multiple) = (h, h);
         let mut powers = [*key.subkey(0); ROW];
         for p in powers.iter_mut().rev().skip(1) {
-            power = gf128::mul(power, h);
+            power = gf128::mul_polyval(power, h);
             *p = power.to_le_bytes();
         }
         let mut multiples = [*key.subkey(0); 32];
@@ -296,7 +296,7 @@ pub fn cases() -> Vec<Case> {
     });
     add(Variant::Software, Usage::Serial, Backend::Portable, |w| {
         let h = u128::from_le_bytes(*w.key.subkey(0));
-        integers(w, |x| gf128::mul(x, h));
+        integers(w, |x| gf128::mul_polyval(x, h));
     });
     out
 }
@@ -530,7 +530,7 @@ fn mul<S: Isa<W: CarryLess>, const KARATSUBA: bool, const SHIFTS: bool>(
     b: S::W,
 ) -> S::W {
     match (KARATSUBA, SHIFTS) {
-        (false, false) => a.mul(b),
+        (false, false) => a.mul::<Polyval>(b),
         _ => reduce::<S, KARATSUBA, SHIFTS>(s, product::<_, KARATSUBA>(a, b)),
     }
 }
@@ -724,14 +724,14 @@ mod tests {
                 for (i, block) in text.iter_mut().enumerate() {
                     let y = int(*block) ^ cipher((i as u128).swap_bytes());
                     *block = y.to_le_bytes();
-                    hash = gf128::mul(hash ^ y.swap_bytes(), h);
+                    hash = gf128::mul_polyval(hash ^ y.swap_bytes(), h);
                 }
                 row[0] = hash.to_le_bytes();
             }
             Usage::ChainOne | Usage::ChainMany => {
                 for (i, block) in text.iter_mut().enumerate() {
                     let (m, t) = (int(*block), &mut row[i % lanes]);
-                    let u = gf128::mul(int(*t), h);
+                    let u = gf128::mul_polyval(int(*t), h);
                     let y = cipher(m ^ u) ^ u;
                     *block = y.to_le_bytes();
                     *t = (m ^ y).to_le_bytes();
@@ -754,7 +754,7 @@ mod tests {
                         chained(work, lanes, |x| (0..lanes).fold(x, |x, _| gf128::double(x)))
                     }
                     variant if variant.doubles() => chained(work, lanes, gf128::double),
-                    _ => chained(work, lanes, |x| gf128::mul(x, h)),
+                    _ => chained(work, lanes, |x| gf128::mul_polyval(x, h)),
                 }
             }
         }

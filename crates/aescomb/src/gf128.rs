@@ -14,6 +14,15 @@ pub(crate) fn double_block(block: Block) -> Block {
     double(u128::from_be_bytes(block)).to_be_bytes()
 }
 
+/// 3 a and 7 a in the field of [`double`].
+pub(crate) fn triple(a: u128) -> u128 {
+    double(a) ^ a
+}
+
+pub(crate) fn sevenfold(a: u128) -> u128 {
+    double(triple(a)) ^ a
+}
+
 /// mulX_POLYVAL of RFC 8452 appendix A: multiplication by x modulo x^128 + x^127
 /// + x^126 + x^121 + 1.
 pub(crate) fn double_polyval(a: u128) -> u128 {
@@ -24,16 +33,30 @@ pub(crate) fn double_polyval(a: u128) -> u128 {
 /// The product of POLYVAL, a b x^-128 (RFC 8452 section 3), in software: takes the
 /// same time for all values on CPUs whose multiplication does.
 #[inline(never)]
-pub(crate) fn mul(a: u128, b: u128) -> u128 {
-    let halves = |v: u128| (v as u64, (v >> 64) as u64);
-    let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
-    let (low, high) = (clmul(a0, b0), clmul(a1, b1));
-    let middle = clmul(a0 ^ a1, b0 ^ b1) ^ low ^ high;
+pub(crate) fn mul_polyval(a: u128, b: u128) -> u128 {
+    let (low, middle, high) = products(a, b);
     // 1 = x^64 (x^64 + x^63 + x^62 + x^57): the lower half of a sum goes up by 64
     // bits at the price of a product.
     const POLYVAL: u64 = 0xc2 << 56;
     let middle = middle ^ low.rotate_left(64) ^ clmul(low as u64, POLYVAL);
     high ^ middle.rotate_left(64) ^ clmul(middle as u64, POLYVAL)
+}
+
+/// The product in the field of [`double`], likewise.
+#[inline(never)]
+pub(crate) fn mul(a: u128, b: u128) -> u128 {
+    let (low, middle, high) = products(a, b);
+    // x^128 = x^7 + x^2 + x + 1: the upper half goes down by 64 bits.
+    let middle = middle ^ high.rotate_left(64) ^ clmul((high >> 64) as u64, 0x86);
+    low ^ middle.rotate_left(64) ^ clmul((middle >> 64) as u64, 0x86)
+}
+
+/// The product of polynomials: the sum of these times 1, x^64 and x^128.
+fn products(a: u128, b: u128) -> (u128, u128, u128) {
+    let halves = |v: u128| (v as u64, (v >> 64) as u64);
+    let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
+    let (low, high) = (clmul(a0, b0), clmul(a1, b1));
+    (low, clmul(a0 ^ a1, b0 ^ b1) ^ low ^ high, high)
 }
 
 /// The carry-less product: integer products of numbers with three zero bits after
@@ -90,11 +113,24 @@ mod tests {
     fn polyval_product() {
         let block = |digits: u128| u128::from_le_bytes(digits.to_be_bytes());
         assert_eq!(
-            mul(
+            mul_polyval(
                 block(0x66e94bd4ef8a2c3b884cfa59ca342b2e),
                 block(0xff000000000000000000000000000000)
             ),
             block(0xebe563401e7e91ea3ad6426b8140c394)
         );
+    }
+
+    /// Multiplication by x^127 is doubling 127 times.
+    #[test]
+    fn products_are_repeated_doublings() {
+        let mut x = 0x0123_4567_89ab_cdef_1f2e_3d4c_5b6a_7988u128;
+        for n in 0..128u32 {
+            let mut doubled = x;
+            (0..n).for_each(|_| doubled = double(doubled));
+            assert_eq!(mul(x, 1 << n), doubled, "x^{n}");
+            assert_eq!(mul(1 << n, x), doubled, "x^{n}");
+            x = x.rotate_left(29) ^ u128::from(n);
+        }
     }
 }

@@ -12,6 +12,7 @@
 use crate::backend::{Backend, dispatch};
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
+use crate::modes::Sweep;
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
@@ -29,6 +30,7 @@ mod vaes512;
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
+#[cfg_attr(test, allow(unused_imports))] // see `dispatch`
 pub(crate) use {
     ni::{Ni, NiOne},
     vaes256::Vaes256,
@@ -38,6 +40,9 @@ pub(crate) use {
 
 /// [`Isa::expand`] on a backend.
 pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], part: Part) {
+    for key in &mut *out {
+        key.has_second |= part == Part::Second;
+    }
     dispatch!(backend, 1, s => s.expand(raw, out, part))
 }
 
@@ -69,6 +74,23 @@ pub(crate) enum Part {
 /// 16 bytes in the order of the standard: byte 0 first.
 pub(crate) type Block = [u8; 16];
 
+/// A direction of the cipher, and its key.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    Encrypt,
+    Decrypt,
+    EncryptSecond,
+}
+
+/// Whether `Cipher::tweaked` tweaks round key `r`.
+#[inline(always)]
+pub(crate) const fn is_tweaked(r: usize) -> bool {
+    r % 4 == 1
+}
+
+/// The round keys of AES-128.
+pub(crate) type RoundKeys<W> = [W; 11];
+
 /// [`Isa::LANES`] blocks that are worked on together.
 pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Every block with its bytes in reverse order.
@@ -94,9 +116,11 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     fn times_power(self, n: Self) -> Self;
     /// The same for n = 8 m, with m, at most 8, in every byte of `m`: faster.
     fn times_byte_power(self, m: Self) -> Self;
-    /// The product of POLYVAL (RFC 8452 section 3): a b x^-128 modulo x^128 +
-    /// x^127 + x^126 + x^121 + 1.
-    fn mul(self, b: Self) -> Self;
+    /// The product in a field.
+    fn mul<F: Field>(self, b: Self) -> Self;
+    /// Both halves of every block, little-endian integers, plus those of `b` modulo
+    /// 2^64.
+    fn add_halves(self, b: Self) -> Self;
     /// Both halves of every block, little-endian integers, shifted by the numbers
     /// in that half of `n`, which are the same in both; 64 shifts everything out.
     fn shift_left(self, n: Self) -> Self;
@@ -129,6 +153,26 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     }
 }
 
+/// How blocks are elements of GF(2^128).
+pub(crate) trait Field {
+    const POLYVAL: bool;
+}
+
+/// As in RFC 8452 section 3, with the product a b x^-128 modulo x^128 + x^127 + x^126 +
+/// x^121 + 1. Blocks of GHASH are such elements with their bytes in reverse order.
+pub(crate) struct Polyval;
+
+/// As in [`Wide::double`], with the product a b.
+pub(crate) struct Plain;
+
+impl Field for Polyval {
+    const POLYVAL: bool = true;
+}
+
+impl Field for Plain {
+    const POLYVAL: bool = false;
+}
+
 /// AES under the keys of a row: one for all lanes, or one per lane.
 pub(crate) trait Cipher {
     type W: Wide;
@@ -138,6 +182,10 @@ pub(crate) trait Cipher {
     fn decrypt(&self, x: Self::W) -> Self::W;
     /// The forward cipher under the second key.
     fn encrypt_second(&self, x: Self::W) -> Self::W;
+    /// The cipher with `tweak` added to round keys 1, 5 and 9, of ten rounds.
+    fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W;
+    /// Round key `r` of the cipher.
+    fn round_key(&self, r: usize) -> Self::W;
     /// The mode's `i`-th constant of the key.
     fn subkey(&self, i: usize) -> Self::W;
     /// The same block in every lane.
@@ -158,17 +206,58 @@ pub(crate) trait Cipher {
         self.one()
     }
 
+    /// What something grows by to the lanes' next blocks that grows by the `i`-th
+    /// constant of the key from block to block.
+    #[inline(always)]
+    fn stride_of(&self, i: usize) -> Self::W {
+        self.subkey(i)
+    }
+
     /// `x`, which is doubled from block to block, for the lanes' next blocks.
     #[inline(always)]
     fn doubled(&self, x: Self::W) -> Self::W {
         x.double()
     }
 
-    /// One step of a hash that is a polynomial in the first constant of the key:
-    /// POLYVAL of what was hashed and `x`.
+    /// `x`, which is multiplied by the first constant of the key from block to block,
+    /// for the lanes' next blocks.
     #[inline(always)]
-    fn hash(&self, hash: Self::W, x: Self::W) -> Self::W {
-        (hash ^ x).mul(self.subkey(0))
+    fn scaled<F: Field>(&self, x: Self::W) -> Self::W {
+        x.mul::<F>(self.subkey(0))
+    }
+
+    /// From the same such `x` in all lanes to those of neighbouring blocks.
+    #[inline(always)]
+    fn scales<F: Field>(&self, x: Self::W) -> Self::W {
+        x
+    }
+
+    /// One step of a hash that is a polynomial in the first constant of the key: the
+    /// product of that and of the sum of what was hashed and `x`.
+    #[inline(always)]
+    fn hash<F: Field>(&self, hash: Self::W, x: Self::W) -> Self::W {
+        (hash ^ x).mul::<F>(self.subkey(0))
+    }
+
+    /// What the block before left, where `x` is what each block leaves, and `last` the
+    /// same of the row before.
+    #[inline(always)]
+    fn before(&self, last: Self::W, _x: Self::W) -> Self::W {
+        last
+    }
+
+    /// The sum of `x` of this block and of all before it; `last` is that of the row
+    /// before.
+    #[inline(always)]
+    fn running(&self, last: Self::W, x: Self::W) -> Self::W {
+        last ^ x
+    }
+
+    /// As `running`, with a sum multiplied by the `i`-th constant of the key before the
+    /// next block's is added.
+    #[inline(always)]
+    fn horner<F: Field>(&self, last: Self::W, x: Self::W, i: usize) -> Self::W {
+        last.mul::<F>(self.subkey(i)) ^ x
     }
 
     /// Offsets that block i, counted from 1, makes of those of block i - 1 by adding
@@ -198,7 +287,7 @@ pub(crate) trait Cipher {
 pub(crate) trait Isa: Copy {
     type W: Wide;
     /// A key in this instruction set's own form.
-    type Keys;
+    type Keys: 'static;
     /// What a loop holds of it.
     type Loaded<'k>: Copy;
     /// The same registers, fewer of them in flight.
@@ -221,18 +310,46 @@ pub(crate) trait Isa: Copy {
     fn expand(self, raw: &[&[u8]], out: &mut [Key], part: Part);
     /// The same for keys that a row holds, one in each lane: its `bytes` bytes are
     /// those of `raw[0]` and then those of `raw[1]`.
-    fn expand_row<const L: usize>(self, keys: &mut LaneKeys<L>, raw: [Self::W; 2], bytes: usize);
+    fn expand_row<const L: usize>(
+        self,
+        keys: &mut LaneKeys<L>,
+        raw: [Self::W; 2],
+        bytes: usize,
+        part: Part,
+    );
+    /// The round keys of 128-bit keys that a row holds.
+    fn schedule_row(self, raw: Self::W) -> RoundKeys<Self::W>;
+    /// InvMixColumns (FIPS 197 section 5.3.3).
+    fn inverse_mix(self, x: Self::W) -> Self::W;
 
     fn keys(self, key: &Key) -> Self::Keys;
     /// Gives lane `l` of `keys` the schedules of `key` that `uses` says.
     fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses);
     fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_>;
+    /// The same of a 128-bit key.
+    fn load_keys_128(self, keys: &Self::Keys) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
-    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
-    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
-    fn encrypt_second_each<const L: usize>(self, keys: &LaneKeys<L>, x: Self::W) -> Self::W;
+    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
+    -> Self::W;
+    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
+    -> Self::W;
+    fn encrypt_second_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        rounds: usize,
+        x: Self::W,
+    ) -> Self::W;
+    /// [`Cipher::tweaked`].
+    fn tweaked(self, keys: &Self::Loaded<'_>, way: Way, x: Self::W, tweak: Self::W) -> Self::W;
+    fn tweaked_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        way: Way,
+        x: Self::W,
+        tweak: Self::W,
+    ) -> Self::W;
 
     /// The same block in every lane.
     fn splat(self, block: &Block) -> Self::W;
@@ -271,9 +388,15 @@ pub(crate) trait Isa: Copy {
 
     /// The sum of all blocks in the first lane, zeros in the others.
     fn fold(self, x: Self::W) -> Self::W;
-    /// The sum of the products of POLYVAL of all lanes of all rows in the first lane,
-    /// zeros in the others.
-    fn dot<const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W;
+    /// The sum of the products of all lanes of all rows in the first lane, zeros in the
+    /// others.
+    fn dot<F: Field, const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W;
+    /// In every lane the sum of the last block of `before` and of the blocks of `x` up
+    /// to there.
+    fn running(self, before: Self::W, x: Self::W) -> Self::W;
+    /// The same with the sum multiplied from lane to lane: by `powers[0]`, of which
+    /// `powers` are the powers from the first on.
+    fn horner<F: Field>(self, before: Self::W, x: Self::W, powers: &[Block]) -> Self::W;
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
@@ -302,6 +425,19 @@ impl<'k, S: Isa> Uniform<'k, S> {
             key,
         }
     }
+
+    /// For a mode's loops.
+    #[inline(always)]
+    pub(crate) fn of<M: Sweep>(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+        match M::AES_128 {
+            true => Uniform {
+                s,
+                keys: s.load_keys_128(keys),
+                key,
+            },
+            false => Uniform::new(s, keys, key),
+        }
+    }
 }
 
 impl<S: Isa> Cipher for Uniform<'_, S> {
@@ -323,6 +459,16 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     }
 
     #[inline(always)]
+    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
+        self.s.tweaked(&self.keys, way, x, tweak)
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        self.s.splat(&self.key.enc[r])
+    }
+
+    #[inline(always)]
     fn subkey(&self, i: usize) -> S::W {
         self.s.splat(self.key.subkey(i))
     }
@@ -333,103 +479,156 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     }
 }
 
-/// A direction of the cipher, and its key.
-#[derive(Clone, Copy)]
-enum Way {
-    Encrypt,
-    Decrypt,
-    EncryptSecond,
+/// The keys of a row for what is done once a message. Its calls are out of line, and
+/// whether there is one key is asked when they are made: inlined everywhere, for both
+/// forms of keys, they would be most of the code.
+pub(crate) struct Once<'k, S: Isa, const L: usize> {
+    s: S,
+    keys: OnceKeys<'k, S, L>,
 }
 
-/// As [`Uniform`], out of line: for what is done once a message. Inlined everywhere,
-/// the rounds would be most of the code.
-pub(crate) struct UniformOnce<'k, S: Isa> {
-    pub s: S,
-    pub keys: &'k S::Keys,
-    pub key: &'k Key,
+enum OnceKeys<'k, S: Isa, const L: usize> {
+    One(&'k S::Keys, &'k Key),
+    Each(&'k LaneKeys<L>),
 }
 
-impl<S: Isa> UniformOnce<'_, S> {
+impl<S: Isa, const L: usize> Clone for Once<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, const L: usize> Copy for Once<'_, S, L> {}
+
+impl<S: Isa, const L: usize> Clone for OnceKeys<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, const L: usize> Copy for OnceKeys<'_, S, L> {}
+
+impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
+    #[inline(always)]
+    pub(crate) fn one(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+        let keys = OnceKeys::One(keys, key);
+        Once { s, keys }
+    }
+
+    #[inline(always)]
+    pub(crate) fn each(s: S, keys: &'k LaneKeys<L>) -> Self {
+        let keys = OnceKeys::Each(keys);
+        Once { s, keys }
+    }
+
+    #[inline(always)]
+    fn per_lane(&self, keys: &'k LaneKeys<L>) -> PerLane<'k, S, L> {
+        let (s, rounds) = (self.s, keys.rounds());
+        PerLane { s, keys, rounds }
+    }
+
     #[inline(never)]
     fn call(&self, x: &mut S::W, way: Way) {
         self.s.enter(
             #[inline(always)]
             || {
-                let c = Uniform::new(self.s, self.keys, self.key);
-                *x = match way {
-                    Way::Encrypt => c.encrypt(*x),
-                    Way::Decrypt => c.decrypt(*x),
-                    Way::EncryptSecond => c.encrypt_second(*x),
-                };
+                *x = match self.keys {
+                    OnceKeys::One(keys, key) => go(&Uniform::new(self.s, keys, key), *x, way),
+                    OnceKeys::Each(keys) => go(&self.per_lane(keys), *x, way),
+                }
             },
         );
     }
-}
 
-/// As [`PerLane`], out of line.
-pub(crate) struct PerLaneOnce<'k, S: Isa, const L: usize>(pub PerLane<'k, S, L>);
-
-impl<S: Isa, const L: usize> PerLaneOnce<'_, S, L> {
     #[inline(never)]
-    fn call(&self, x: &mut S::W, way: Way) {
-        self.0.s.enter(
+    fn call_tweaked(&self, x: &mut S::W, way: Way, tweak: &S::W) {
+        self.s.enter(
             #[inline(always)]
             || {
-                *x = match way {
-                    Way::Encrypt => self.0.encrypt(*x),
-                    Way::Decrypt => self.0.decrypt(*x),
-                    Way::EncryptSecond => self.0.encrypt_second(*x),
-                };
+                *x = match self.keys {
+                    OnceKeys::One(keys, key) => {
+                        Uniform::new(self.s, keys, key).tweaked(way, *x, *tweak)
+                    }
+                    OnceKeys::Each(keys) => self.per_lane(keys).tweaked(way, *x, *tweak),
+                }
             },
         );
     }
 }
 
-macro_rules! once {
-    ([$($generics:tt)*] $t:ty, |$c:ident, $i:ident| $s:expr, $subkey:expr) => {
-        impl<$($generics)*> Cipher for $t {
-            type W = S::W;
-
-            #[inline(always)]
-            fn encrypt(&self, mut x: S::W) -> S::W {
-                self.call(&mut x, Way::Encrypt);
-                x
-            }
-
-            #[inline(always)]
-            fn decrypt(&self, mut x: S::W) -> S::W {
-                self.call(&mut x, Way::Decrypt);
-                x
-            }
-
-            #[inline(always)]
-            fn encrypt_second(&self, mut x: S::W) -> S::W {
-                self.call(&mut x, Way::EncryptSecond);
-                x
-            }
-
-            #[inline(always)]
-            fn subkey(&self, $i: usize) -> S::W {
-                let $c = self;
-                $subkey
-            }
-
-            #[inline(always)]
-            fn splat(&self, block: &Block) -> S::W {
-                let $c = self;
-                $s.splat(block)
-            }
-        }
-    };
+#[inline(always)]
+fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
+    match way {
+        Way::Encrypt => c.encrypt(x),
+        Way::Decrypt => c.decrypt(x),
+        Way::EncryptSecond => c.encrypt_second(x),
+    }
 }
 
-once!([S: Isa] UniformOnce<'_, S>, |c, i| c.s, c.s.splat(c.key.subkey(i)));
-once!([S: Isa, const L: usize] PerLaneOnce<'_, S, L>, |c, i| c.0.s, c.0.subkey(i));
+impl<S: Isa, const L: usize> Cipher for Once<'_, S, L> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::Encrypt);
+        x
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::Decrypt);
+        x
+    }
+
+    #[inline(always)]
+    fn encrypt_second(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::EncryptSecond);
+        x
+    }
+
+    #[inline(always)]
+    fn tweaked(&self, way: Way, mut x: S::W, tweak: S::W) -> S::W {
+        self.call_tweaked(&mut x, way, &tweak);
+        x
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        match self.keys {
+            OnceKeys::One(_, key) => self.s.splat(&key.enc[r]),
+            OnceKeys::Each(keys) => keys.round_key(self.s, r),
+        }
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        match self.keys {
+            OnceKeys::One(_, key) => self.s.splat(key.subkey(i)),
+            OnceKeys::Each(keys) => keys.subkey(self.s, i),
+        }
+    }
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+}
 
 /// One key per lane.
 pub(crate) struct PerLane<'k, S, const L: usize> {
-    pub s: S,
-    pub keys: &'k LaneKeys<L>,
+    s: S,
+    keys: &'k LaneKeys<L>,
+    rounds: usize,
+}
+
+impl<'k, S, const L: usize> PerLane<'k, S, L> {
+    #[inline(always)]
+    pub(crate) fn of<M: Sweep>(s: S, keys: &'k LaneKeys<L>) -> Self {
+        let rounds = if M::AES_128 { 10 } else { keys.rounds() };
+        PerLane { s, keys, rounds }
+    }
 }
 
 impl<S: Copy, const L: usize> Clone for PerLane<'_, S, L> {
@@ -446,17 +645,27 @@ impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
 
     #[inline(always)]
     fn encrypt(&self, x: S::W) -> S::W {
-        self.s.encrypt_each(self.keys, x)
+        self.s.encrypt_each(self.keys, self.rounds, x)
     }
 
     #[inline(always)]
     fn decrypt(&self, x: S::W) -> S::W {
-        self.s.decrypt_each(self.keys, x)
+        self.s.decrypt_each(self.keys, self.rounds, x)
     }
 
     #[inline(always)]
     fn encrypt_second(&self, x: S::W) -> S::W {
-        self.s.encrypt_second_each(self.keys, x)
+        self.s.encrypt_second_each(self.keys, self.rounds, x)
+    }
+
+    #[inline(always)]
+    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
+        self.s.tweaked_each(self.keys, way, x, tweak)
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        self.keys.round_key(self.s, r)
     }
 
     #[inline(always)]

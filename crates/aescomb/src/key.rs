@@ -35,6 +35,7 @@ pub struct Key {
     // Beside the round keys: a message's key is looked at once.
     mode: Mode,
     rounds: u8,
+    pub(crate) has_second: bool,
     /// What long messages need beside it, made when they come.
     tables: OnceBox<KeyTables>,
     /// Whether one has come in a call with many keys.
@@ -139,6 +140,7 @@ impl Key {
         Key {
             mode,
             rounds: 0,
+            has_second: false,
             tables: OnceBox::new(),
             long: AtomicBool::new(false),
             enc: [[0; 16]; 15],
@@ -216,8 +218,8 @@ impl Key {
             raw.bytes[16..].copy_from_slice(&schedule[1]);
             raw
         };
-        let two = self.mode.info().two_keys;
-        (raw(&self.enc), two.then(|| raw(&self.second)))
+        let second = self.has_second.then(|| raw(&self.second));
+        (raw(&self.enc), second)
     }
 }
 
@@ -240,6 +242,7 @@ impl Clone for Key {
             enc: self.enc,
             mode: self.mode,
             rounds: self.rounds,
+            has_second: self.has_second,
             tables: OnceBox::new(),
             long: AtomicBool::new(false),
             dec: self.dec,

@@ -1,7 +1,10 @@
 //! Keys of messages side by side, one in each lane.
 
-use crate::isa::{Block, Isa, Soft};
+use crate::isa::{Block, Isa, Soft, Way};
 use crate::key::{CONSTANTS, Key};
+
+/// How many constants a mode may derive for a message.
+pub(crate) const DERIVED: usize = 2;
 
 /// What a mode takes of its lanes' keys.
 #[derive(Clone, Copy)]
@@ -68,6 +71,9 @@ impl<const L: usize> LaneKeys<L> {
         let [first, second] = soft;
         self.soft[0][l] = first;
         self.soft[1][l] = second;
+        for (row, block) in self.enc.iter_mut().zip(&key.enc) {
+            row[l] = *block;
+        }
         self.set_constants(l, key, uses.constants);
     }
 
@@ -78,21 +84,61 @@ impl<const L: usize> LaneKeys<L> {
         }
     }
 
-    /// Gives lane `l` a first key without constants, whose bytes are those of `raw`.
-    pub(crate) fn derive_soft(&mut self, l: usize, soft: Soft, raw: [u128; 2]) {
-        self.soft[0][l] = Some(soft);
-        self.enc[0][l] = raw[0].to_ne_bytes();
-        self.enc[1][l] = raw[1].to_ne_bytes();
+    /// Gives lane `l` a first or second key (`which` 0 or 1) without constants, whose
+    /// bytes are those of `raw`.
+    pub(crate) fn derive_soft(&mut self, which: usize, l: usize, soft: Soft, raw: [u128; 2]) {
+        self.soft[which][l] = Some(soft);
+        let rows = match which {
+            0 => &mut self.enc,
+            _ => &mut self.second,
+        };
+        rows[0][l] = raw[0].to_ne_bytes();
+        rows[1][l] = raw[1].to_ne_bytes();
     }
 
-    /// The key of lane `l`: the first schedule, and the first constant.
+    /// The key of lane `l`: what was derived for it.
     pub(crate) fn key(&self, l: usize) -> Key {
         let mut key = Key::of_rounds(self.rounds);
-        for (block, row) in key.enc.iter_mut().zip(&self.enc) {
+        key.has_second = self.soft[1].get(l).is_some_and(Option::is_some);
+        let schedules = [
+            (&mut key.enc, &self.enc),
+            (&mut key.dec, &self.dec),
+            (&mut key.second, &self.second),
+        ];
+        for (schedule, rows) in schedules {
+            for (block, row) in schedule.iter_mut().zip(rows) {
+                *block = row[l];
+            }
+        }
+        for (block, row) in key.sub.iter_mut().zip(&self.sub).take(DERIVED) {
             *block = row[l];
         }
-        key.sub[0] = self.sub[0][l];
         key
+    }
+
+    /// Gives all lanes round key `r` of one of the ciphers.
+    #[inline(always)]
+    pub(crate) fn set_round_key<S: Isa>(&mut self, s: S, way: Way, r: usize, row: S::W) {
+        let rows = match way {
+            Way::Encrypt => &mut self.enc,
+            Way::Decrypt => &mut self.dec,
+            Way::EncryptSecond => &mut self.second,
+        };
+        s.store_row(row, &mut rows[r]);
+    }
+
+    #[inline(always)]
+    pub(crate) fn round_key<S: Isa>(&self, s: S, r: usize) -> S::W {
+        s.load_row(&self.enc[r])
+    }
+
+    /// Round key `r` of lane `l`.
+    pub(crate) fn round_key_of(&self, way: Way, r: usize, l: usize) -> &Block {
+        match way {
+            Way::Encrypt => &self.enc[r][l],
+            Way::Decrypt => &self.dec[r][l],
+            Way::EncryptSecond => &self.second[r][l],
+        }
     }
 
     #[inline(always)]
@@ -114,6 +160,11 @@ impl<const L: usize> LaneKeys<L> {
     #[inline(always)]
     pub(crate) fn enc_mut(&mut self, r: usize, l: usize) -> *mut u8 {
         self.enc[r][l..].as_mut_ptr().cast()
+    }
+
+    #[inline(always)]
+    pub(crate) fn second_mut(&mut self, r: usize, l: usize) -> *mut u8 {
+        self.second[r][l..].as_mut_ptr().cast()
     }
 
     /// As `enc`, of the inverse cipher.

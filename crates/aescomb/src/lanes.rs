@@ -13,9 +13,9 @@
 
 use crate::bytes;
 use crate::comb::Window;
-use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
-use crate::key::Keys;
-use crate::modes::{HEADER, State, Sweep, TAG, Tables, Tail, padding_len};
+use crate::isa::{Block, Cipher, Isa, Once, Wide};
+use crate::key::{Key, Keys};
+use crate::modes::{HEADER, Own, State, Sweep, TAG, Tables, Tail, padding_len, rows};
 use crate::neighbours::neighbours;
 use core::marker::PhantomData;
 
@@ -23,8 +23,9 @@ use core::marker::PhantomData;
 pub(crate) const MAX_LANES: usize = 32;
 /// The most blocks of state that a mode keeps per message.
 const MAX_STATE: usize = 3;
-/// Idle lanes of a group work on memory of their own, which has this many rows.
-pub(crate) const IDLE_ROWS: usize = 256;
+/// Idle lanes of a group work on memory of their own, which has this many blocks: two
+/// for each row that is done at a time.
+pub(crate) const IDLE_BLOCKS: usize = 512;
 
 /// One message.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,8 @@ pub(crate) struct Job {
     pub key: u32,
     /// Components of associated data: 0, 1 or [`Job::SEVERAL`].
     pub components: u32,
+    /// Bytes that a message is said to have when it is opened.
+    pub opened_len: usize,
 }
 
 // SAFETY: the pointers are used during a call only, while the slices behind them
@@ -101,6 +104,7 @@ impl Job {
         tag_len: 0,
         key: 0,
         components: 0,
+        opened_len: usize::MAX,
     };
 
     /// How many components of associated data it has.
@@ -141,6 +145,70 @@ impl Job {
                 result.fill(0);
                 None
             }
+        }
+    }
+
+    /// Whether a last block is filled up.
+    #[inline(always)]
+    fn is_filled(&self) -> bool {
+        self.len == 0 || !self.len.is_multiple_of(16)
+    }
+
+    /// The byte after the tag's 16.
+    #[inline(always)]
+    fn flag(&self) -> *mut u8 {
+        assert!(self.tag_len == 17);
+        self.tag.wrapping_add(16)
+    }
+
+    /// Puts after the tag of a sealed message whether its last block was filled up.
+    pub(crate) fn put_flag(&self) {
+        // SAFETY: the tag has 17 bytes and is writable.
+        unsafe { self.flag().write(u8::from(self.is_filled())) };
+    }
+
+    /// The length of an opened message, whose tag is right, without what filled up its
+    /// last block (0x80 and zeros) if the flag after the tag says so. `None` if nothing
+    /// did, or if the flag is no flag.
+    pub(crate) fn unfill(&self) -> Option<usize> {
+        // SAFETY: the tag has 17 bytes; the destination has `len` bytes and has been
+        // written.
+        let (flag, text) = unsafe {
+            let text = core::slice::from_raw_parts(self.dst, self.len);
+            (self.flag().read(), text)
+        };
+        let (_, last) = text.split_last_chunk::<16>()?;
+        // As an integer 0x80 is the highest byte that is not 0.
+        let last = u128::from_le_bytes(*last);
+        let zeros = last.leading_zeros() as usize / 8;
+        match flag {
+            0 => Some(self.len),
+            1 if last != 0 && last >> (120 - zeros * 8) & 0xff == 0x80 => {
+                Some(self.len - 1 - zeros)
+            }
+            _ => None,
+        }
+    }
+
+    /// Moves a message that is to be sealed to the end of its destination, which has
+    /// whole blocks, with zeros before it.
+    pub(crate) fn move_to_end(&self) {
+        let zeros = self.len.next_multiple_of(16) - self.len;
+        // SAFETY: the destination has room for whole blocks; it may be the source.
+        unsafe {
+            core::ptr::copy(self.src, self.dst.wrapping_add(zeros), self.len);
+            core::ptr::write_bytes(self.dst, 0, zeros);
+        }
+    }
+
+    /// Undoes it after opening; `None` where there are no zeros, in constant time.
+    pub(crate) fn move_to_start(&self) -> Option<usize> {
+        let zeros = self.len.checked_sub(self.opened_len)?;
+        // SAFETY: the destination has `len` bytes, and they have been written.
+        unsafe {
+            let before = bytes::load(self.dst, zeros);
+            core::ptr::copy(self.dst.wrapping_add(zeros), self.dst, self.opened_len);
+            bytes::is_zero(&before).then_some(self.opened_len)
         }
     }
 
@@ -185,10 +253,27 @@ impl<'j> Facts<'j> {
         self.job.nonce_len as usize
     }
 
-    /// Bytes of text.
+    /// Bytes of text: of ciphertext where that is given.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.job.len
+    }
+
+    /// Bytes of the message that is opened, as its receiver has said.
+    #[inline(always)]
+    pub(crate) fn opened_len(&self) -> usize {
+        self.job.opened_len
+    }
+
+    /// Whether the message's last block is filled up; with the ciphertext, the byte
+    /// after its tag tells.
+    #[inline(always)]
+    pub(crate) fn is_filled(&self) -> bool {
+        match self.given {
+            // SAFETY: the tag has 17 bytes and is readable.
+            true => unsafe { self.job.flag().read() == 1 },
+            false => self.job.is_filled(),
+        }
     }
 
     /// Bytes of associated data, which has one component at most.
@@ -206,6 +291,15 @@ impl<'j> Facts<'j> {
         u128::from_le_bytes(unsafe { bytes::load(self.job.data, len) })
     }
 
+    /// The associated data from byte `at` on, at most 16 bytes, and zeros, as a
+    /// little-endian integer.
+    #[inline(always)]
+    pub(crate) fn data_from(&self, at: usize) -> u128 {
+        let len = self.job.data_len.saturating_sub(at).min(16);
+        // SAFETY: the only component has that many bytes there.
+        u128::from_le_bytes(unsafe { bytes::load(self.job.data.wrapping_add(at), len) })
+    }
+
     #[inline(always)]
     pub(crate) fn tag_len(&self) -> usize {
         self.job.tag_len as usize
@@ -215,7 +309,11 @@ impl<'j> Facts<'j> {
     /// tag is to be made. A little-endian integer.
     #[inline(always)]
     pub(crate) fn given_tag(&self) -> u128 {
-        let len = if self.given { self.tag_len() } else { 0 };
+        let len = if self.given {
+            self.tag_len().min(16)
+        } else {
+            0
+        };
         // SAFETY: the tag has that many bytes.
         u128::from_le_bytes(unsafe { bytes::load(self.job.tag, len) })
     }
@@ -447,7 +545,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let mut least = usize::MAX;
         for (used, i) in messages.iter().enumerate() {
             let job = jobs.get(*i);
-            let rows = M::TAIL.rows(job.len);
+            let rows = rows::<M>(text_len::<M>(job));
             let mut l = used;
             if rows > least {
                 l = self.make_room(used, rows);
@@ -473,13 +571,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             // SAFETY: it was put there above.
             let job = unsafe { &*self.job[l] };
             self.key[l] = job.key;
-            self.place::<M>(l, job, job.src, &mut component);
+            let src = if M::MOVED { job.dst } else { job.src };
+            self.place::<M>(l, job, src, &mut component);
             if M::NONCE {
                 self.nonce[l] = job.nonce;
             }
             if M::TAG || M::MORE {
                 self.tag[l] = job.tag;
-                self.tag_len[l] = job.tag_len as usize;
+                self.tag_len[l] = job.tag_len.min(16) as usize;
             }
         }
         self.component = component;
@@ -509,12 +608,11 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if M::TAIL == Tail::None {
             return;
         }
-        let rows = self.rows[l];
-        let at = rows * 16;
-        let mut left = job.len - at;
+        let at = self.rows[l] * M::STRIDE;
+        let mut left = text_len::<M>(job) - at;
         let from = src.wrapping_add(at);
         let to = job.dst.wrapping_add(at);
-        if M::TAIL == Tail::Double {
+        if two_pieces::<M>() {
             let more = left.saturating_sub(16);
             left = left.min(16);
             let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
@@ -523,8 +621,8 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
         self.rest.set(l, from, left, nowhere);
         if M::OUTPUT {
-            // Padded, there is a result of nothing.
-            let none = left == 0 && M::TAIL != Tail::Padded;
+            // A whole block may come of nothing.
+            let none = left == 0 && !whole_end::<M>();
             self.end[l] = if none { nowhere.cast_mut() } else { to };
         }
     }
@@ -543,17 +641,18 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             let begin = begins(len).min(len);
             (at, len) = (at.wrapping_add(begin), len - begin);
         }
-        let rows = tail.rows(len);
-        let left = len - rows * 16;
+        let rows = tail.rows(len, M::DATA_STRIDE, 16);
+        let done = rows * M::DATA_STRIDE;
+        let left = len - done;
         let nowhere = self.nowhere();
         self.data[l] = at;
         self.data_rows[l] = rows;
         self.data_rest
-            .set(l, at.wrapping_add(rows * 16), left, nowhere);
-        self.has[l] = if tail == Tail::Last {
-            usize::from(has)
-        } else {
-            left
+            .set(l, at.wrapping_add(done), left.min(16), nowhere);
+        self.has[l] = match tail {
+            Tail::None => 0,
+            Tail::Last => usize::from(has),
+            _ => left,
         };
         component.rows = component.rows.max(rows);
         component.left |= self.has[l];
@@ -581,6 +680,25 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
         l
     }
+}
+
+/// Bytes of text in the lanes.
+#[inline(always)]
+fn text_len<M: Sweep>(job: &Job) -> usize {
+    match M::MOVED {
+        true => job.len.next_multiple_of(16),
+        false => job.len,
+    }
+}
+
+/// Whether rows leave more than 16 bytes.
+const fn two_pieces<M: Sweep>() -> bool {
+    M::PAIR || matches!(M::TAIL, Tail::Double)
+}
+
+/// Whether the result of a message's end is a whole block.
+const fn whole_end<M: Sweep>() -> bool {
+    matches!(M::TAIL, Tail::Padded | Tail::Filled)
 }
 
 /// Whether the mode makes row `i` of the header. The last may be the tag that was given,
@@ -630,7 +748,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         for l in 0..self.used {
             let job = self.job(l);
             let src = if M::AGAIN { job.dst } else { job.src };
-            let rows = M::TAIL.rows(job.len);
+            let rows = rows::<M>(text_len::<M>(job));
             // Windows rest on it.
             assert!(rows <= least, "lanes must stay in order");
             least = rows;
@@ -642,9 +760,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
     #[inline(always)]
-    fn idle(&mut self, from: usize, to: usize) {
+    fn idle<M: Sweep>(&mut self, from: usize, to: usize) {
         let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
-        let base = idle.wrapping_sub(self.done * 16);
+        let base = idle.wrapping_sub(self.done * M::STRIDE);
         for l in from..to {
             self.lanes.src[l] = base;
             self.lanes.dst[l] = base;
@@ -672,20 +790,29 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         s: S,
         c: &impl Cipher<W = S::W>,
         bytes: usize,
-    ) -> [S::W; 3] {
+    ) -> Own<S::W> {
         M::derive(c, &self.load_header::<S, M>(s), bytes)
     }
 
-    /// Begins all messages: up to their texts.
+    /// Begins all messages: up to their texts. Out of line, as it is the same for all
+    /// forms of keys; so are other things that are done once a message.
+    #[inline(never)]
+    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &Once<'_, S, L>) {
+        s.enter(
+            #[inline(always)]
+            || self.begin_all::<S, M>(s, c),
+        );
+    }
+
     #[inline(always)]
-    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    fn begin_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
             // SAFETY: the nonces of messages have 16 bytes.
             h[0] = unsafe { s.gather(self.lanes.nonce.as_ptr(), 0) };
         }
         let mut state = M::begin(c, &mut h);
-        if M::DATA.is_some() {
+        if const { M::DATA.is_some() } {
             let mut i = 0;
             if M::VECTOR {
                 self.component::<M>(i);
@@ -769,11 +896,12 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut row = 0;
         while row < most {
             let lanes = &mut *self.lanes;
-            let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * 16);
+            let stride = M::DATA_STRIDE;
+            let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * stride);
             // Up to where nothing changes.
             let mut stop = most;
             if S::LANES > 1 {
-                stop = stop.min(row + IDLE);
+                stop = stop.min(row + IDLE / 2);
             }
             for l in 0..S::LANES {
                 let takes = lanes.data_rows[l] > row;
@@ -785,7 +913,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             while row < stop {
                 // SAFETY: `row` is inside the data of lanes that take part, and
                 // inside `idle` for the others.
-                let x = unsafe { s.gather(lanes.from.as_ptr(), row * 16) };
+                let x = unsafe { s.gather(lanes.from.as_ptr(), row * stride) };
                 let mut new = *state;
                 M::absorb(c, &mut new, x, row);
                 *state = select::<S, M>(takes, &new, state);
@@ -814,18 +942,15 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         while self.done < end {
             let mut stop = end;
             if window.lanes < S::LANES {
-                stop = end.min(self.done + IDLE);
-                self.idle(window.lanes, S::LANES);
+                stop = end.min(self.done + IDLE / 2);
+                self.idle::<M>(window.lanes, S::LANES);
             }
             for row in self.done..stop {
                 // SAFETY: `row` is inside every message (checked above), and
                 // inside `idle` for lanes without one.
                 unsafe {
-                    let x = s.gather(self.lanes.src.as_ptr(), row * 16);
-                    let y = M::step(&c, &mut state, x, row);
-                    if M::OUTPUT {
-                        s.scatter(y, self.lanes.dst.as_ptr(), row * 16);
-                    }
+                    let (src, dst) = (self.lanes.src.as_ptr(), self.lanes.dst.as_ptr());
+                    take_row::<S, M>(s, &c, &mut state, row, (src, dst), row * M::STRIDE);
                 }
             }
             self.done = stop;
@@ -862,8 +987,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(always)]
     pub(crate) fn neighbours<S: Isa, M: Sweep>(
         &mut self,
+        s: S,
         l: usize,
-        c: Uniform<'_, S>,
+        key: (&S::Keys, &Key),
         tables: &Tables,
     ) {
         assert!(l < self.used);
@@ -874,33 +1000,45 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         let rows = self.done..lanes.rows[l];
         // SAFETY: the rows are inside the message.
-        unsafe { neighbours::<S, M, _>(c, tables, lanes.src[l], lanes.dst[l], rows, &mut state) };
+        unsafe {
+            let text = (lanes.src[l], lanes.dst[l]);
+            neighbours::<S, M, _>(s, key, tables, text, rows, &mut state)
+        };
         for (block, row) in state.iter().zip(&mut lanes.kept) {
             row[l] = *block;
         }
     }
 
     /// Finishes all messages: what their rows leave over, and tags.
+    #[inline(never)]
+    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &Once<'_, S, L>) {
+        s.enter(
+            #[inline(always)]
+            || self.finish_all::<S, M>(s, c),
+        );
+    }
+
     #[inline(always)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    fn finish_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let used = self.used;
-        let lanes = &mut *self.lanes;
         let finishes = match M::TAIL {
             Tail::None => false,
-            Tail::Part => lanes.rest.any::<S>(),
+            Tail::Part => self.lanes.rest.any::<S>(),
             _ => true,
         };
         if !finishes && !M::TAG {
             return;
         }
-        let mut state = load_state::<S, M, L>(s, &lanes.kept);
-        if finishes {
+        let mut state = load_state::<S, M, L>(s, &self.lanes.kept);
+        let h = self.load_header::<S, M>(s);
+        let lanes = &mut *self.lanes;
+        if const { !matches!(M::TAIL, Tail::None) } && finishes {
             // SAFETY: the pieces are valid for their lengths, at most 16, and so
             // are their results' places; a padded message's destination has room
             // for whole blocks.
             unsafe {
                 let first = lanes.rest.load(s);
-                let more = M::TAIL == Tail::Double && lanes.second.any::<S>();
+                let more = two_pieces::<M>() && lanes.second.any::<S>();
                 let second = match more {
                     true => lanes.second.load(s),
                     false => Piece::none(s),
@@ -912,13 +1050,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 };
                 let some = first.count.any();
                 let mut new = state;
-                M::finish(c, &mut new, &mut last);
+                M::finish(c, &h, &mut new, &mut last);
                 state = match M::TAIL {
                     Tail::Part => select::<S, M>(some, &new, &state),
                     _ => new,
                 };
                 if M::OUTPUT {
-                    if M::TAIL == Tail::Padded {
+                    if whole_end::<M>() {
                         lanes.rest.len[..used].fill(16);
                     }
                     let len = lanes.rest.len.as_ptr();
@@ -931,18 +1069,27 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             }
         }
         if M::TAG {
-            self.tag::<S, M>(s, c, state);
+            self.tag::<S, M>(s, c, &h, state);
         }
     }
 
     /// Makes the tags, or compares them with those that were given.
     #[inline(always)]
-    fn tag<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>, state: M::State<S::W>) {
-        let h = self.load_header::<S, M>(s);
-        let tag = M::tag(c, &h, state);
+    fn tag<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        h: &[S::W; HEADER],
+        state: M::State<S::W>,
+    ) {
+        let tag = M::tag(c, h, state);
         let lanes = &mut *self.lanes;
         if M::MORE {
             s.store_row(tag, &mut lanes.header[TAG]);
+            if M::Then::TAG {
+                // Not the last word.
+                return;
+            }
         }
         let Some(verdicts) = &mut self.verdicts else {
             // SAFETY: tags have at most 16 bytes and are writable.
@@ -963,6 +1110,39 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         s.store_row((tag ^ given) & bytes, &mut lanes.difference);
         for (i, difference) in lanes.message[..self.used].iter().zip(&lanes.difference) {
             verdicts[*i as usize] = *difference;
+        }
+    }
+}
+
+/// One row of `M`: lane `l` from `offset` bytes after `src[l]` and to there after
+/// `dst[l]`.
+///
+/// # Safety
+/// Both are valid for the row, of which the pointers have one for each lane of `S`.
+#[inline(always)]
+pub(crate) unsafe fn take_row<S: Isa, M: Sweep>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    row: usize,
+    (src, dst): (*const *const u8, *const *mut u8),
+    offset: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let x = s.gather(src, offset);
+        if M::PAIR {
+            let x = [x, s.gather(src, offset + 16)];
+            let y = M::pair(c, state, x, row);
+            if M::OUTPUT {
+                s.scatter(y[0], dst, offset);
+                s.scatter(y[1], dst, offset + 16);
+            }
+        } else {
+            let y = M::step(c, state, x, row);
+            if M::OUTPUT {
+                s.scatter(y, dst, offset);
+            }
         }
     }
 }

@@ -30,6 +30,12 @@ pub enum Lengths {
     /// Any number of bytes, made whole blocks by PKCS#7 padding: 1 to 16 bytes
     /// longer when encrypted.
     Padded,
+    /// Any number of bytes, made whole blocks, at least one; what was added is found
+    /// when the message is opened.
+    Filled,
+    /// Any number of bytes, made whole blocks; nothing says how many bytes there were,
+    /// so whoever opens it must ([`Message::opened_len`](crate::Message::opened_len)).
+    Untold,
     /// Any number of bytes, and no result but the tag.
     TagOnly,
 }
@@ -71,11 +77,14 @@ pub struct Info {
     pub inverse: bool,
     /// What happens when a nonce repeats under one key.
     pub nonce_reuse: &'static str,
+    /// `None` for modes of a standard. For the others, what became of the mode: they
+    /// are here for research and comparison, and not for new protocols.
+    pub research: Option<&'static str>,
 }
 
 /// What a message costs: calls of AES, and GF(2^128) multiplications by secrets,
 /// doublings not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Costs {
     /// AES calls per block of message.
@@ -84,6 +93,9 @@ pub struct Costs {
     pub aes_per_data_block: usize,
     /// AES calls per message beside these: nonce, tag, lengths, derived keys.
     pub aes_per_message: usize,
+    /// Bytes of a block, of message and of associated data: 16, or fewer where a call of
+    /// AES does fewer.
+    pub block_bytes: usize,
     /// Bytes that the mode puts before associated data if there is any.
     pub data_prefix: usize,
     /// Multiplications per block of message, and of associated data.
@@ -97,6 +109,7 @@ impl Costs {
         aes_per_block: 0,
         aes_per_data_block: 0,
         aes_per_message: 0,
+        block_bytes: 16,
         data_prefix: 0,
         mul_per_block: 0,
         mul_per_message: 0,
@@ -124,16 +137,16 @@ impl Info {
 
     fn blocks(&self, len: usize) -> usize {
         match self.lengths {
-            Lengths::WholeBlocks | Lengths::AnyLength | Lengths::FromOneBlock => len.div_ceil(16),
             Lengths::Padded => len / 16 + 1,
-            Lengths::TagOnly => len.div_ceil(16).max(1),
+            Lengths::Filled | Lengths::TagOnly => len.div_ceil(16).max(1),
+            _ => len.div_ceil(self.costs.block_bytes),
         }
     }
 
     fn data_blocks(&self, data: usize) -> usize {
         match data {
             0 => 0,
-            _ => (data + self.costs.data_prefix).div_ceil(16),
+            _ => (data + self.costs.data_prefix).div_ceil(self.costs.block_bytes),
         }
     }
 
@@ -154,6 +167,8 @@ impl Info {
         match self.lengths {
             Lengths::WholeBlocks | Lengths::AnyLength | Lengths::FromOneBlock => len,
             Lengths::Padded => (len / 16 + 1) * 16,
+            Lengths::Filled => len.div_ceil(16).max(1) * 16,
+            Lengths::Untold => len.div_ceil(16) * 16,
             Lengths::TagOnly => 0,
         }
     }

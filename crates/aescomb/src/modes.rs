@@ -5,9 +5,9 @@
 //! widths, instruction sets and key forms.
 
 use crate::backend::Backend;
-use crate::isa::{Block, Cipher, Isa, Wide};
+use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
 use crate::key::Key;
-use crate::lane_keys::Uses;
+use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Facts, Job, Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
 use crate::sweep::{Work, alone, sweep};
@@ -15,15 +15,27 @@ use crate::sweep::{Work, alone, sweep};
 mod cbc;
 mod ccm;
 mod cfb;
+mod cloc;
 mod cmac;
+mod cobra;
+mod copa;
+mod cpfb;
 mod ctr;
 mod ecb;
 mod gcm;
 mod gcm_siv;
+mod jambu;
+mod julius;
+mod mcoe_g;
 mod ocb;
 mod ofb;
+mod otr;
 mod pkcs7;
 mod pmac;
+mod pmac_ctr;
+mod poet;
+mod silc;
+mod silver;
 mod siv;
 mod xts;
 
@@ -37,6 +49,13 @@ macro_rules! register {
         pub enum Mode {
             $($(#[$doc])* $name,)*
         }
+
+        $(const _: () = {
+            let sizes = <$type as Registered>::INFO.key_bytes;
+            let small = sizes.len() == 1 && sizes[0] == 16;
+            assert!(<<$type as Registered>::Forward as Sweep>::AES_128 == small);
+            assert!(<<$type as Registered>::Backward as Sweep>::AES_128 == small);
+        };)*
 
         impl Mode {
             /// All modes: the registry.
@@ -132,6 +151,30 @@ register! {
     Siv = siv::Siv;
     /// Nonce misuse-resistant GCM.
     GcmSiv = gcm_siv::GcmSiv;
+    /// CLOC v3 with a nonce of 12 bytes and a tag of 8, for research.
+    Cloc = cloc::Cloc;
+    /// SILC v3 with a nonce of 12 bytes and a tag of 8, for research.
+    Silc = silc::Silc;
+    /// AES-JAMBU v2, for research.
+    Jambu = jambu::Jambu;
+    /// POET v2 with AES-128 as its hash function, for research.
+    Poet = poet::Poet;
+    /// McOE-G, completed where its paper could not be had, for research.
+    McoeG = mcoe_g::McoeG;
+    /// AES-OTR v3 with parallel associated data. For research.
+    Otr = otr::Otr;
+    /// AES-COPA v2. For research.
+    Copa = copa::Copa;
+    /// PMAC+CTR, completed by us. For research.
+    PmacCtr = pmac_ctr::PmacCtr;
+    /// COBRA, completed by us. For research.
+    Cobra = cobra::Cobra;
+    /// Regular Julius-ECB. For research.
+    Julius = julius::Julius;
+    /// AES-CPFB v1: counter and plaintext feedback, for research.
+    Cpfb = cpfb::Cpfb;
+    /// Silver v1, for research.
+    Silver = silver::Silver;
 }
 
 /// The most bytes of a message's parts.
@@ -200,15 +243,21 @@ pub(crate) enum Holds {
     Sum,
     /// A hash by [`Cipher::hash`].
     Hash,
+    /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
+    Last,
 }
 
 /// Two rows that depend on a key alone, for neighbouring blocks: one from 0 on, one
-/// from [`SECOND`] on.
+/// from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
+/// registers.
 pub(crate) type Tables = [Block; 2 * MAX_LANES];
 /// Where the second row of [`Tables`] begins.
 pub(crate) const SECOND: usize = MAX_LANES;
+/// Blocks in the widest register there is.
+pub(crate) const MAX_UNIT: usize = 4;
 
-/// What the rows of a message leave for its finish.
+/// What the rows of a message leave for its finish. Of modes that take two blocks at a
+/// time, twice as much.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// Nothing: whole blocks.
@@ -217,21 +266,27 @@ pub(crate) enum Tail {
     Part,
     /// Fewer than 16 bytes; always a finish, and a whole block of result.
     Padded,
+    /// As `Part`; always a finish.
+    Short,
     /// 1 to 16 bytes, or none of an empty message; always a finish.
     Last,
+    /// As `Last`, and a whole block of result.
+    Filled,
     /// 16 to 31 bytes, or fewer of a shorter message; always a finish.
     Double,
 }
 
 impl Tail {
-    /// How many blocks of a message of `len` bytes are rows.
+    /// How many rows a text of `len` bytes has, of `width` bytes each, one every
+    /// `stride` bytes.
     #[inline(always)]
-    pub(crate) fn rows(self, len: usize) -> usize {
-        match self {
-            Tail::Last => len.saturating_sub(1) / 16,
-            Tail::Double => (len / 16).saturating_sub(1),
-            _ => len / 16,
-        }
+    pub(crate) const fn rows(self, len: usize, stride: usize, width: usize) -> usize {
+        let len = match self {
+            Tail::Last | Tail::Filled => len.saturating_sub(1),
+            Tail::Double => len.saturating_sub(16),
+            _ => len,
+        };
+        (len + stride).saturating_sub(width) / stride
     }
 }
 
@@ -264,6 +319,16 @@ pub(crate) const HEADER: usize = 4;
 /// Where in the header the tag is.
 pub(crate) const TAG: usize = HEADER - 1;
 
+/// What [`Sweep::derive`] makes.
+pub(crate) struct Own<W> {
+    /// Constants of the message's key.
+    pub constants: [W; DERIVED],
+    /// Two blocks of a key for AES.
+    pub first: [W; 2],
+    /// The same of the second key, if there is one.
+    pub second: [W; 2],
+}
+
 /// A pass over a message: what happens to it, written for one message and run on
 /// [`Wide`] values of many.
 ///
@@ -276,7 +341,7 @@ pub(crate) const TAG: usize = HEADER - 1;
 ///     if anything is left:                        absorb_last(state, last)
 /// state = text(h, state)
 /// for each row x of the message:                  output step(state, x)
-/// if anything is left:                            output finish(state, last)
+/// if anything is left:                            output finish(h, state, last)
 /// tag(h, state)
 /// then the same again with Then, which finds the tag in h
 /// ```
@@ -291,6 +356,16 @@ pub(crate) trait Sweep {
     /// What is left of a message for `finish`.
     const TAIL: Tail;
     const FEED: Feed;
+    /// Whether all keys have 128 bits. It is known anyway, but not to the compiler, which
+    /// would make code for all sizes.
+    const AES_128: bool = false;
+    /// Whether a row has two blocks of a message, for `pair` instead of `step`.
+    const PAIR: bool = false;
+    /// Bytes of text from one row to the next. With fewer than a row has, it must
+    /// return those beyond as they are.
+    const STRIDE: usize = if Self::PAIR { 32 } else { 16 };
+    /// The same of associated data.
+    const DATA_STRIDE: usize = 16;
     /// Whether the nonce is a block of 16 bytes, which `begin` finds in `h[0]`.
     const NONCE: bool = false;
     /// How many rows of header the mode makes.
@@ -299,7 +374,9 @@ pub(crate) trait Sweep {
     const OUTPUT: bool = true;
     /// Whether it reads what the pass before has written.
     const AGAIN: bool = false;
-    /// Whether there is a tag.
+    /// Whether the text lies in its destination, as whole blocks with zeros before it.
+    const MOVED: bool = false;
+    /// Whether there is a tag. Of two passes that make one, the second's is the message's.
     const TAG: bool = false;
     /// Whether messages have keys of their own, made by `derive`.
     const DERIVES: bool = false;
@@ -324,10 +401,28 @@ pub(crate) trait Sweep {
     /// is one, is the last.
     const VECTOR: bool = false;
 
-    /// A message's own keys: the hash key, and the two blocks of a key for AES.
+    /// What a message has of its own, with keys of `bytes` bytes.
     #[inline(always)]
-    fn derive<C: Cipher>(_c: &C, _h: &[C::W; HEADER], _bytes: usize) -> [C::W; 3] {
+    fn derive<C: Cipher>(_c: &C, _h: &[C::W; HEADER], _bytes: usize) -> Own<C::W> {
         unreachable!("the mode derives no keys")
+    }
+
+    /// Whether there is a second derived key.
+    const DERIVES_SECOND: bool = false;
+
+    /// Whether the round keys are made of the key's and of those of the derived key,
+    /// by `mix`; 128-bit keys alone.
+    const MIXES: bool = false;
+
+    /// The round keys of the cipher and of the second cipher, of those of the key,
+    /// which `c` has, and `own`, those of the derived key. A constant may come of them.
+    #[inline(always)]
+    fn mix<C: Cipher>(
+        _c: &C,
+        _own: &RoundKeys<C::W>,
+        _constants: &mut [C::W; DERIVED],
+    ) -> [RoundKeys<C::W>; 2] {
+        unreachable!("the mode has the round keys of a key")
     }
 
     fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> Self::State<C::W>;
@@ -352,11 +447,25 @@ pub(crate) trait Sweep {
     }
 
     /// Row number `row` of the message.
-    fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W, row: usize) -> C::W;
+    #[inline(always)]
+    fn step<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: C::W, _row: usize) -> C::W {
+        unreachable!("the mode takes pairs of blocks")
+    }
+
+    /// The same of two blocks.
+    #[inline(always)]
+    fn pair<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: [C::W; 2], _row: usize) -> [C::W; 2] {
+        unreachable!("the mode takes single blocks")
+    }
 
     /// Puts the result into `last`.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, state: &mut Self::State<C::W>, last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(
+        c: &C,
+        _h: &[C::W; HEADER],
+        state: &mut Self::State<C::W>,
+        last: &mut Last<C::W>,
+    ) {
         last.first.block = Self::step(c, state, last.first.block, 0);
     }
 
@@ -385,6 +494,12 @@ pub(crate) trait Sweep {
     /// `CARRY` the low eight bytes of the counter do not overflow.
     #[inline(always)]
     fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
+}
+
+/// How many rows a text of `len` bytes has.
+#[inline(always)]
+pub(crate) const fn rows<M: Sweep>(len: usize) -> usize {
+    M::TAIL.rows(len, M::STRIDE, if M::PAIR { 32 } else { 16 })
 }
 
 /// A mode's state: `[W; N]`.

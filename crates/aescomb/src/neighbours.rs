@@ -9,9 +9,11 @@
 //! `lanes.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
-use crate::lanes::MAX_LANES;
-use crate::modes::{Holds, SECOND, State, Sweep, Tables, both};
+use crate::isa::{Block, Cipher, Field, Isa, Uniform, Way, Wide};
+use crate::key::Key;
+use crate::lanes::{MAX_LANES, take_row};
+use crate::modes::{Holds, MAX_UNIT, SECOND, State, Sweep, Tables, both};
+use core::marker::PhantomData;
 use core::ops::Range;
 
 /// Which row of neighbouring blocks it is: one by itself, of which there are all blocks
@@ -52,8 +54,24 @@ impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
     }
 
     #[inline(always)]
+    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
+        self.c.tweaked(way, x, tweak)
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        self.c.round_key(r)
+    }
+
+    #[inline(always)]
     fn subkey(&self, i: usize) -> S::W {
         self.c.subkey(i)
+    }
+
+    /// With that for n blocks in the second row.
+    #[inline(always)]
+    fn stride_of(&self, _: usize) -> S::W {
+        table_row(self.c.s, self.tables, SECOND)
     }
 
     #[inline(always)]
@@ -74,25 +92,62 @@ impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
         }
     }
 
+    /// With the n-th power of the constant for n lanes: the first of those for `hash`.
+    #[inline(always)]
+    fn scaled<F: Field>(&self, x: S::W) -> S::W {
+        x.mul::<F>(self.splat(&self.tables[0]))
+    }
+
+    /// With the last of the powers for `hash`.
+    #[inline(always)]
+    fn scales<F: Field>(&self, x: S::W) -> S::W {
+        let mut powers = [[0; 16]; MAX_UNIT];
+        let mut i = 0;
+        while i < MAX_UNIT && i < S::LANES {
+            powers[i] = self.tables[S::LANES - 1 - i];
+            i += 1;
+        }
+        let s = self.c.s;
+        s.horner::<F>(self.zero(), x & one_lane(s, 0), &powers)
+    }
+
+    #[inline(always)]
+    fn before(&self, last: S::W, x: S::W) -> S::W {
+        self.c.s.shift_in(last, x)
+    }
+
+    #[inline(always)]
+    fn running(&self, last: S::W, x: S::W) -> S::W {
+        self.c.s.running(last, x)
+    }
+
+    /// With the powers of the constant from the first on, in the second row.
+    #[inline(always)]
+    fn horner<F: Field>(&self, last: S::W, x: S::W, _: usize) -> S::W {
+        let mut x = x;
+        horner::<S, F>(self.c.s, &last, &mut x, &self.tables[SECOND..]);
+        x
+    }
+
     /// With the powers H^n ... H^1 of the first row for n blocks:
     /// `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`. Of two rows, the first is added
     /// to the hash only, and multiplied with H^2n ... H^(n+1), the second row, when the
     /// other comes.
     #[inline(always)]
-    fn hash(&self, hash: S::W, x: S::W) -> S::W {
+    fn hash<F: Field>(&self, hash: S::W, x: S::W) -> S::W {
         let s = self.c.s;
         match ROW {
             FIRST => hash ^ x,
             LAST => {
                 let far = table_row(s, self.tables, SECOND);
-                s.dot([hash, x], [far, table_row(s, self.tables, 0)])
+                s.dot::<F, _>([hash, x], [far, table_row(s, self.tables, 0)])
             }
             PART => {
                 // What lies beyond H^1 is multiplied by zeros.
                 let powers = table_row(s, self.tables, S::LANES - self.blocks);
-                s.dot([hash ^ x & self.mask], [powers])
+                s.dot::<F, _>([hash ^ x & self.mask], [powers])
             }
-            _ => s.dot([hash ^ x], [table_row(s, self.tables, 0)]),
+            _ => s.dot::<F, _>([hash ^ x], [table_row(s, self.tables, 0)]),
         }
     }
 
@@ -149,56 +204,84 @@ fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
     row[lane]
 }
 
-/// Takes `state` through blocks `blocks` of a text at `src`, with results at `dst`
-/// if the mode has any. For modes with offsets they begin at a multiple of
-/// [`Isa::LANES`].
+/// Takes `state` through rows `rows` of a text at `src`, with results at `dst` if the
+/// mode has any: what is one row of a group of messages is one lane here. For modes with
+/// offsets they begin at a multiple of [`Isa::LANES`].
 ///
 /// # Safety
-/// The blocks are inside what `src` and `dst` are valid for.
-#[inline(always)]
+/// The rows are inside what `src` and `dst` are valid for.
+#[inline(never)]
 pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
+    s: S,
+    (keys, key): (&S::Keys, &Key),
+    tables: &Tables,
+    text: (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: &mut [Block; N],
+) {
+    s.enter(
+        #[inline(always)]
+        || {
+            let c = Uniform::of::<M>(s, keys, key);
+            // SAFETY: the caller's.
+            unsafe { all_rows::<S, M, N>(c, tables, text, rows, state) };
+        },
+    );
+}
+
+/// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
+/// again.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn all_rows<S: Isa, M: Sweep, const N: usize>(
     c: Uniform<'_, S>,
     tables: &Tables,
-    src: *const u8,
-    dst: *mut u8,
-    blocks: Range<usize>,
+    (src, dst): (*const u8, *mut u8),
+    rows: Range<usize>,
     state: &mut [Block; N],
 ) {
     let s = c.s;
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match M::BLOCKS.get(i) {
-            Some(Holds::Place) => s.splat(&state[i]),
+            Some(Holds::Place | Holds::Last) => s.splat(&state[i]),
             Some(_) => s.splat(&state[i]) & one_lane(s, 0),
             None => c.zero(),
         },
     );
     let whole = row::<S, WHOLE>(c, tables, S::LANES);
     M::spread(&mut w, &whole, s.iota(), table_row(s, tables, 0));
-    let mut at = blocks.start;
-    // SAFETY: so many blocks are left from `at` on, here and below.
+    let mut text = Text::<S, M>::new(src, dst);
+    let mut at = rows.start;
+    // SAFETY: so many rows are left from `at` on, here and below.
     unsafe {
-        while hashes::<M>() && blocks.end - at >= 2 * S::LANES {
-            step::<S, M, FIRST>(row(c, tables, S::LANES), &mut w, src, dst, at);
-            step::<S, M, LAST>(row(c, tables, S::LANES), &mut w, src, dst, at + S::LANES);
-            at += 2 * S::LANES;
+        if const { hashes::<M>() } {
+            while rows.end - at >= 2 * S::LANES {
+                text.step::<FIRST>(row(c, tables, S::LANES), &mut w, at);
+                text.step::<LAST>(row(c, tables, S::LANES), &mut w, at + S::LANES);
+                at += 2 * S::LANES;
+            }
         }
-        while blocks.end - at >= S::LANES {
-            step::<S, M, WHOLE>(whole, &mut w, src, dst, at);
+        while rows.end - at >= S::LANES {
+            text.step::<WHOLE>(whole, &mut w, at);
             at += S::LANES;
         }
     }
-    let left = blocks.end - at;
+    let left = rows.end - at;
     let before = w;
     if left > 0 {
         // SAFETY: as above.
-        unsafe { step::<S, M, PART>(row(c, tables, left), &mut w, src, dst, at) };
+        unsafe { text.step::<PART>(row(c, tables, left), &mut w, at) };
     }
     for (i, holds) in M::BLOCKS.iter().enumerate() {
         let (now, then) = (w.blocks()[i], before.blocks()[i]);
         state[i] = match holds {
             Holds::Place => lane(s, then, left),
             Holds::Hash => lane(s, now, 0),
+            Holds::Last if left > 0 => lane(s, now, left - 1),
+            Holds::Last => lane(s, now, S::LANES - 1),
             Holds::Sum if left > 0 => {
                 let sum = S::W::select(first_lanes(s, left), now, then);
                 lane(s, s.fold(sum), 0)
@@ -232,37 +315,98 @@ fn row<'k, 't, S: Isa, const ROW: Which>(
     }
 }
 
-/// One row, from block `at` on.
-///
-/// # Safety
-/// The text has its blocks.
-#[inline(always)]
-unsafe fn step<S: Isa, M: Sweep, const ROW: Which>(
-    c: Neighbours<'_, '_, S, ROW>,
-    w: &mut M::State<S::W>,
+/// A text in the order of lanes. Where rows of a group are not one block after the
+/// other, every lane has a place of its own.
+struct Text<S, M> {
     src: *const u8,
     dst: *mut u8,
-    at: usize,
-) {
-    let s = c.c.s;
-    // SAFETY: the caller's.
-    unsafe {
-        let (src, dst) = (src.add(at * 16), dst.add(at * 16));
-        let x = match ROW {
-            PART => s.load_part(src, c.blocks * 16),
-            _ => s.load(src),
+    from: [*const u8; MAX_LANES],
+    to: [*mut u8; MAX_LANES],
+    /// What lanes beyond the last block read and write.
+    idle: [Block; 2],
+    mode: PhantomData<(S, M)>,
+}
+
+impl<S: Isa, M: Sweep> Text<S, M> {
+    const APART: bool = M::STRIDE != 16;
+
+    #[inline(always)]
+    fn new(src: *const u8, dst: *mut u8) -> Self {
+        let mut text = Text {
+            src,
+            dst,
+            from: [src; MAX_LANES],
+            to: [dst; MAX_LANES],
+            idle: [[0; 16]; 2],
+            mode: PhantomData,
         };
-        let y = M::step(&c, w, x, at / S::LANES);
-        match ROW {
-            _ if !M::OUTPUT => {}
-            PART => s.store_part(y, dst, c.blocks * 16),
-            _ => s.store(y, dst),
+        if Self::APART {
+            for l in 0..S::LANES {
+                text.from[l] = src.wrapping_add(l * M::STRIDE);
+                text.to[l] = dst.wrapping_add(l * M::STRIDE);
+            }
+        }
+        text
+    }
+
+    /// One row, from block `at` on.
+    ///
+    /// # Safety
+    /// The text has its blocks.
+    #[inline(always)]
+    unsafe fn step<const ROW: Which>(
+        &mut self,
+        c: Neighbours<'_, '_, S, ROW>,
+        w: &mut M::State<S::W>,
+        at: usize,
+    ) {
+        let s = c.c.s;
+        let (row, offset) = (at / S::LANES, at * M::STRIDE);
+        if Self::APART {
+            if ROW == PART {
+                let idle = self.idle.as_mut_ptr().cast::<u8>().wrapping_sub(offset);
+                self.from[c.blocks..].fill(idle);
+                self.to[c.blocks..].fill(idle);
+            }
+            let places = (self.from.as_ptr(), self.to.as_ptr());
+            // SAFETY: the caller's; lanes beyond the last block have `idle`.
+            unsafe { take_row::<S, M>(s, &c, w, row, places, offset) };
+            return;
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            let (src, dst) = (self.src.add(offset), self.dst.add(offset));
+            let x = match ROW {
+                PART => s.load_part(src, c.blocks * 16),
+                _ => s.load(src),
+            };
+            let y = M::step(&c, w, x, row);
+            match ROW {
+                _ if !M::OUTPUT => {}
+                PART => s.store_part(y, dst, c.blocks * 16),
+                _ => s.store(y, dst),
+            }
         }
     }
 }
 
 /// Whether there is a hash in the state.
-#[inline(always)]
-fn hashes<M: Sweep>() -> bool {
-    M::BLOCKS.contains(&Holds::Hash)
+const fn hashes<M: Sweep>() -> bool {
+    let mut i = 0;
+    while i < M::BLOCKS.len() {
+        if matches!(M::BLOCKS[i], Holds::Hash) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.
+#[inline(never)]
+fn horner<S: Isa, F: Field>(s: S, before: &S::W, x: &mut S::W, powers: &[Block]) {
+    s.enter(
+        #[inline(always)]
+        || *x = s.horner::<F>(*before, *x, powers),
+    );
 }

@@ -3,6 +3,7 @@
 use crate::backend::Backend;
 use crate::batch::sealed::Parts;
 use crate::batch::{Admitted, Batch, Message, Status, disjoint};
+use crate::bytes::is_zero;
 use crate::comb::Queue;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
@@ -13,7 +14,6 @@ use crate::modes::{Mode, UNLIMITED};
 use crate::sweep::{Memory, Work};
 use crate::text::Text;
 use alloc::vec::Vec;
-use subtle::ConstantTimeEq;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has grown to the
@@ -307,6 +307,9 @@ impl Comb {
         let degree = self.lanes(mode, op);
         let jobs = batch.jobs(&self.jobs[..n]);
         let compares = matches!(op, Op::Verify | Op::Open);
+        if task.frames {
+            (0..n).for_each(|i| task.before(jobs.get(i as u32)));
+        }
         if compares && self.verdicts.len() < n {
             self.verdicts.resize(n, [0; 16]);
         }
@@ -323,37 +326,41 @@ impl Comb {
             },
         );
         let mut failed = 0;
-        if compares {
-            for i in 0..n {
-                if !nothing(&self.verdicts[i]) {
-                    // It would tell what the right tag is.
-                    self.verdicts[i] = [0; 16];
+        if !compares && !task.frames {
+            return Verdict { failed };
+        }
+        for i in 0..n {
+            let job = batch.jobs(&self.jobs[..n]).get(i as u32);
+            let good = match compares {
+                true => is_zero(&self.verdicts[i]),
+                false => true,
+            };
+            let done = match good && task.frames {
+                true => task.after(job),
+                false => good.then_some(job.len),
+            };
+            match done {
+                Some(len) if task.frames && op != Op::Seal => batch.report(i, Status::Done, len),
+                Some(_) => {}
+                None => {
+                    if compares {
+                        // It would tell what the right tag is.
+                        self.verdicts[i] = [0; 16];
+                    }
                     if op == Op::Open {
-                        batch.jobs(&self.jobs[..n]).get(i as u32).wipe();
+                        job.wipe();
                     }
                     failed += 1;
-                    batch.report(i, Status::BadTag, 0);
-                }
-            }
-        } else if task.judges {
-            for i in 0..n {
-                let unpadded = batch.jobs(&self.jobs[..n]).get(i as u32).unpad();
-                failed += usize::from(unpadded.is_none());
-                match unpadded {
-                    Some(len) => batch.report(i, Status::Done, len),
-                    None => batch.report(i, Status::BadPadding, 0),
+                    let status = match op {
+                        Op::Decrypt => Status::BadPadding,
+                        _ => Status::BadTag,
+                    };
+                    batch.report(i, status, 0);
                 }
             }
         }
         Verdict { failed }
     }
-}
-
-/// Whether a difference of tags is none; in constant time.
-#[inline(always)]
-fn nothing(difference: &Block) -> bool {
-    let bits = u128::from_ne_bytes(*difference);
-    (bits as u64 | (bits >> 64) as u64).ct_eq(&0).into()
 }
 
 /// A batch on which a call is at work: if the call does not come to its end, no
@@ -392,6 +399,7 @@ fn preferred(mode: Mode, op: Op) -> Backend {
 pub(crate) struct Task<'k> {
     mode: Mode,
     op: Op,
+    lengths: Lengths,
     keys: Keys<'k>,
     /// Shortest nonce, and how much longer it may be.
     nonce: (u32, u32),
@@ -404,13 +412,18 @@ pub(crate) struct Task<'k> {
     /// Bits of a length that must be clear, and the least it may be.
     clear: usize,
     least: usize,
-    /// A result has `(length + grow) & keep` bytes.
+    /// A result has `(length + grow) & keep` bytes, `least_result` or more.
     grow: usize,
     keep: usize,
+    least_result: usize,
     /// Bytes of a message that are always left for the finish.
     left: usize,
     /// Every message gets a verdict of its own.
     judges: bool,
+    /// There is something to do before or after the message itself.
+    frames: bool,
+    /// Whoever opens a message must say how long it is.
+    untold: bool,
 }
 
 impl<'k> Task<'k> {
@@ -422,14 +435,20 @@ impl<'k> Task<'k> {
             let place = place.unwrap_or_default();
             return Err(Error::new(Field::Operation, place, Allowed::Nothing));
         }
-        let unpad = op == Op::Decrypt && info.lengths == Lengths::Padded;
-        let input = match unpad {
+        let shrinks = matches!(
+            (op, info.lengths),
+            (Op::Decrypt, Lengths::Padded) | (Op::Open, Lengths::Filled | Lengths::Untold)
+        );
+        let input = match shrinks {
             true => Lengths::WholeBlocks,
             false => info.lengths,
         };
+        let filled = input == Lengths::Filled;
+        let untold = info.lengths == Lengths::Untold;
         Ok(Task {
             mode,
             op,
+            lengths: info.lengths,
             keys,
             nonce: (
                 info.nonce_bytes.0 as u32,
@@ -442,26 +461,55 @@ impl<'k> Task<'k> {
             components: info.data_components,
             nonce_is_data: info.nonce_bytes.0 == 0 && info.nonce_bytes.1 > 0,
             clear: if input == Lengths::WholeBlocks { 15 } else { 0 },
-            least: if unpad || input == Lengths::FromOneBlock {
-                16
-            } else {
-                0
+            least: match input {
+                Lengths::WholeBlocks if shrinks && !untold => 16,
+                Lengths::FromOneBlock => 16,
+                _ => 0,
             },
-            grow: if input == Lengths::Padded { 16 } else { 0 },
+            grow: match input {
+                Lengths::Padded => 16,
+                Lengths::Filled | Lengths::Untold => 15,
+                _ => 0,
+            },
             keep: match input {
-                Lengths::Padded => !15,
+                Lengths::Padded | Lengths::Filled | Lengths::Untold => !15,
                 Lengths::TagOnly => 0,
                 _ => !0,
             },
             left: usize::from(input == Lengths::TagOnly),
-            judges: unpad || matches!(op, Op::Verify | Op::Open),
+            least_result: if filled { 16 } else { 0 },
+            judges: op == Op::Decrypt && shrinks || matches!(op, Op::Verify | Op::Open),
+            frames: shrinks || filled || untold,
+            untold: untold && op == Op::Open,
         })
     }
 
     /// Bytes of result that `len` bytes of message make.
     #[inline(always)]
     fn written(&self, len: usize) -> usize {
-        (len + self.grow) & self.keep
+        ((len + self.grow) & self.keep).max(self.least_result)
+    }
+
+    /// What there is to do before a message is sealed or opened.
+    fn before(&self, job: &Job) {
+        if (self.op, self.lengths) == (Op::Seal, Lengths::Untold) {
+            job.move_to_end();
+        }
+    }
+
+    /// What there is to do after it, if its tag is right: the length of the result, or
+    /// `None` for what nobody could have sealed.
+    fn after(&self, job: &Job) -> Option<usize> {
+        match (self.op, self.lengths) {
+            (Op::Decrypt, Lengths::Padded) => job.unpad(),
+            (Op::Open, Lengths::Filled) => job.unfill(),
+            (Op::Open, Lengths::Untold) => job.move_to_start(),
+            (Op::Seal, Lengths::Filled) => {
+                job.put_flag();
+                Some(self.written(job.len))
+            }
+            _ => Some(self.written(job.len)),
+        }
     }
 
     /// Blocks of a message before its finish, by which messages are sorted.
@@ -488,7 +536,8 @@ impl<'k> Task<'k> {
             & ((len | job.data_len) < UNLIMITED)
             & (len & self.clear == 0)
             & (len >= self.least)
-            & (dst_len >= needed);
+            & (dst_len >= needed)
+            & (!self.untold || len.wrapping_sub(job.opened_len) < 16);
         let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
         let keyed = match self.keys {
             Keys::Shared(_) => true,
@@ -528,11 +577,13 @@ impl<'k> Task<'k> {
         match self.op {
             Op::Seal => {
                 job.len = src_len;
-                self.apart(job, src_len, src_len.saturating_add(bytes))?;
-                if dst_len < src_len.saturating_add(bytes) {
-                    return wrong(Field::OutputLength, dst_len, src_len.saturating_add(bytes));
+                let sealed = self.written(src_len);
+                let needed = sealed.saturating_add(bytes);
+                self.apart(job, src_len, needed)?;
+                if dst_len < needed {
+                    return wrong(Field::OutputLength, dst_len, needed);
                 }
-                job.tag = job.dst.wrapping_add(src_len);
+                job.tag = job.dst.wrapping_add(sealed);
                 Ok(bytes)
             }
             Op::Open => {
@@ -595,6 +646,13 @@ impl<'k> Task<'k> {
         }
         if job.len < self.least {
             return wrong(Field::TextLength, job.len, Allowed::AtLeast(self.least));
+        }
+        if self.untold && job.len.wrapping_sub(job.opened_len) >= 16 {
+            let allowed = match job.len {
+                0 => Allowed::Exactly(0),
+                len => Allowed::Between(len - 15, len),
+            };
+            return wrong(Field::OpenedLength, job.opened_len, allowed);
         }
         if dst_len < needed {
             return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
@@ -688,7 +746,8 @@ impl Key {
     /// ```
     ///
     /// # Errors
-    /// As [`Comb::seal`].
+    /// As [`Comb::seal`]; a mode whose sealed text is longer needs room that a slice
+    /// does not say it has, and takes a batch of one.
     pub fn seal_in_place(
         &self,
         nonce: &[u8],
@@ -703,23 +762,25 @@ impl Key {
         self.alone(Op::Seal, message).map(|_| ())
     }
 
-    /// Decrypts `data` in place and checks its tag.
+    /// Decrypts `data` in place, checks its tag, and returns how many bytes of it are
+    /// plaintext.
     ///
     /// # Errors
     /// As [`Comb::open`], and [`Field::Tag`] for a tag that is wrong; the data is
-    /// wiped then.
+    /// wiped then. A mode that does not tell how long the message is takes a batch of
+    /// one.
     pub fn open_in_place(
         &self,
         nonce: &[u8],
         associated_data: &[u8],
         data: &mut [u8],
         tag: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let message = Message::new(Text::in_place(data))
             .nonce(nonce)
             .associated_data(associated_data)
             .given_tag(tag);
-        self.alone(Op::Open, message).map(|_| ())
+        self.alone(Op::Open, message)
     }
 
     pub(crate) fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
@@ -728,24 +789,23 @@ impl Key {
         let job = message.job();
         let mode = self.mode();
         let backend = preferred(mode, op);
-        match op {
-            Op::Open | Op::Verify => {
-                let mut verdict = [0; 16];
-                mode.run_alone(op, backend, self, job, Some(&mut verdict));
-                if nothing(&verdict) {
-                    return Ok(job.len);
+        task.before(job);
+        if matches!(op, Op::Open | Op::Verify) {
+            let mut verdict = [0; 16];
+            mode.run_alone(op, backend, self, job, Some(&mut verdict));
+            let good = is_zero(&verdict);
+            return match good.then(|| task.after(job)).flatten() {
+                Some(len) => Ok(len),
+                None => {
+                    if op == Op::Open {
+                        job.wipe();
+                    }
+                    Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
                 }
-                job.wipe();
-                Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
-            }
-            _ => {
-                mode.run_alone(op, backend, self, job, None);
-                let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
-                match task.judges {
-                    true => job.unpad().ok_or(bad),
-                    false => Ok(job.len),
-                }
-            }
+            };
         }
+        mode.run_alone(op, backend, self, job, None);
+        let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
+        task.after(job).ok_or(bad)
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn span<S: Isa, M: Sweep>(s: S, keys: &S::Keys, key: &Key, job: &Job)
     let low = u64::from_be_bytes([
         nonce[8], nonce[9], nonce[10], nonce[11], nonce[12], nonce[13], nonce[14], nonce[15],
     ]);
-    if matches!(M::FEED, Feed::Counter) && low > u64::MAX - job.len as u64 {
+    if const { matches!(M::FEED, Feed::Counter) } && low > u64::MAX - job.len as u64 {
         blocks::<S, M, true>(s, keys, key, job, &nonce);
     } else {
         blocks::<S, M, false>(s, keys, key, job, &nonce);

@@ -4,17 +4,17 @@
 
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
-use crate::isa::{Block, Cipher, Isa, PerLane, PerLaneOnce, Uniform, UniformOnce};
+use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
-use crate::lanes::{Group, IDLE_ROWS, Job, Jobs, Lanes, MAX_LANES};
+use crate::lanes::{Group, IDLE_BLOCKS, Job, Jobs, Lanes, MAX_LANES};
 use crate::modes::{Feed, Sweep, Tables};
 use crate::span::span;
 use alloc::boxed::Box;
 
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
-    lanes: Box<Lanes<MAX_LANES, IDLE_ROWS>>,
+    lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
@@ -53,40 +53,40 @@ pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: O
     dispatch!(backend, 1, s => kernel_alone::<_, M>(s, key, job, verdict))
 }
 
+/// Whether messages are always in lanes: one by one they would only be slower.
+///
+/// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
+/// conditions, the compiler makes code for both sides before it leaves one out.
+const fn in_lanes<M: Sweep>() -> bool {
+    matches!(M::FEED, Feed::Serial | Feed::Place)
+}
+
 #[inline(never)]
 fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
     s.enter(
         #[inline(always)]
-        || match M::FEED {
-            Feed::Serial | Feed::Place => {
-                let n = s.narrow();
-                let mut lanes = Lanes::<1, 0>::new();
-                let verdicts = verdict.map(core::slice::from_mut);
-                let jobs = Jobs::of(core::slice::from_ref(job), |job| job);
-                let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
-                let keys = n.keys(key);
-                let c = Uniform::new(n, &keys, key);
-                // One lane is all there is, but the types do not say so.
-                let half = Uniform::new(n.half(), &keys, key);
-                let narrow_keys = n.narrow().keys(key);
-                let narrow = Uniform::new(n.narrow(), &narrow_keys, key);
-                let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
-                let once = UniformOnce {
-                    s: n,
-                    keys: &keys,
-                    key,
-                };
-                let mut beside = OneKey { s, key, keys: None };
-                let ciphers = Ciphers {
-                    all: c,
-                    half,
-                    narrow,
-                    once: &once,
-                };
-                let derived = derived.as_mut();
-                run::<_, M, 1, 0>(n, group, |_| key, ciphers, &mut beside, derived);
+        || {
+            if const { !in_lanes::<M>() } {
+                return span::<S, M>(s, &s.keys(key), key, job);
             }
-            _ => span::<S, M>(s, &s.keys(key), key, job),
+            let n = s.narrow();
+            let mut lanes = Lanes::<1, 0>::new();
+            let verdicts = verdict.map(core::slice::from_mut);
+            let jobs = Jobs::of(core::slice::from_ref(job), |job| job);
+            let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
+            let keys = n.keys(key);
+            // One lane is all there is, but the types do not say so.
+            let narrow = &n.narrow().keys(key);
+            let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
+            let derived = derived.as_mut();
+            let mut beside = OneKey { s, key, keys: None };
+            let shared = Shared {
+                s: n,
+                keys: &keys,
+                narrow,
+                key,
+            };
+            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut beside, derived);
         },
     )
 }
@@ -127,22 +127,15 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
-    let n = s.narrow();
-    let narrow_keys;
-    let once;
+    let narrow;
     let one = match (shared, keys) {
         (Some(shared), Keys::Shared(key)) => {
-            narrow_keys = n.keys(key);
-            once = UniformOnce {
+            narrow = s.narrow().keys(key);
+            Some(Shared {
                 s,
                 keys: shared,
+                narrow: &narrow,
                 key,
-            };
-            Some(Ciphers {
-                all: Uniform::new(s, shared, key),
-                half: Uniform::new(s.half(), shared, key),
-                narrow: Uniform::new(n, &narrow_keys, key),
-                once: &once,
             })
         }
         _ => None,
@@ -152,7 +145,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         let job = jobs.get(i);
         let key = keys.get(job.key);
         // A group must be worth its overhead.
-        if !matches!(M::FEED, Feed::Serial | Feed::Place)
+        if const { !in_lanes::<M>() }
             && (S::LANES == 1 || job.len > short || queue.len() * 2 < S::LANES)
         {
             queue.pop(i);
@@ -173,85 +166,95 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         let count = queue.take(&mut messages[..degree]);
         let group = lanes.group::<_, M>(s, &messages[..count], jobs, keys, verdicts.as_deref_mut());
         let all = |i| keys.get(i);
-        if let (Some(shared), Some(ciphers)) = (shared, &one) {
+        if let Some(one) = &one {
             let mut beside = OneKey {
                 s,
                 key,
-                keys: Some(shared),
+                keys: Some(one.keys),
             };
             let derived = Some(&mut **derived);
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, *ciphers, &mut beside, derived);
+            run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, &mut beside, derived);
         } else {
             for (l, key) in group.keys().iter().enumerate() {
                 s.lane_key(lane_keys, l, keys.get(*key), M::USES);
             }
             let keys = &**lane_keys;
-            let c = PerLane { s, keys };
-            let half = PerLane { s: s.half(), keys };
-            let narrow = PerLane {
-                s: s.narrow(),
-                keys,
-            };
-            let ciphers = Ciphers {
-                all: c,
-                half,
-                narrow,
-                once: &PerLaneOnce(c),
-            };
             let derived = Some(&mut **derived);
             let beside = &mut ManyKeys {
                 s,
                 key: all,
                 again: None,
             };
-            run::<S, M, MAX_LANES, IDLE_ROWS>(s, group, all, ciphers, beside, derived);
+            run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, &Each { s, keys }, beside, derived);
         }
     }
 }
 
 /// The keys of a group's messages: for rows of all lanes, of half of them, of the
-/// first, and for what is done once a message.
-struct Ciphers<'o, A, H, N, O> {
-    all: A,
-    half: H,
-    narrow: N,
-    once: &'o O,
+/// first, and for what is done once a message. Loops take them only when they begin:
+/// held over calls, they would be copied to memory and back.
+trait GroupKeys<S: Isa, const L: usize> {
+    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W>;
+    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
+    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W>;
+    fn once(&self) -> Once<'_, S, L>;
 }
 
-impl<A: Copy, H: Copy, N: Copy, O> Clone for Ciphers<'_, A, H, N, O> {
+/// One key for all.
+struct Shared<'k, S: Isa> {
+    s: S,
+    keys: &'k S::Keys,
+    narrow: &'k <S::Narrow as Isa>::Keys,
+    key: &'k Key,
+}
+
+impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
+    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W> {
+        Uniform::of::<M>(self.s, self.keys, self.key)
+    }
+
+    #[inline(always)]
+    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
+        Uniform::of::<M>(self.s.half(), self.keys, self.key)
+    }
+
+    #[inline(always)]
+    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W> {
+        Uniform::of::<M>(self.s.narrow(), self.narrow, self.key)
+    }
+
+    #[inline(always)]
+    fn once(&self) -> Once<'_, S, L> {
+        Once::one(self.s, self.keys, self.key)
     }
 }
 
-impl<A: Copy, H: Copy, N: Copy, O> Copy for Ciphers<'_, A, H, N, O> {}
-
-/// [`Ciphers`] of an instruction set.
-trait Of<S: Isa>: Copy {
-    type All: Cipher<W = S::W> + Copy;
-    type Half: Cipher<W = <S::Half as Isa>::W> + Copy;
-    type Narrow: Cipher<W = <S::Narrow as Isa>::W> + Copy;
-    type Once: Cipher<W = S::W>;
-    fn get(&self) -> Ciphers<'_, Self::All, Self::Half, Self::Narrow, Self::Once>;
+/// One key for each.
+struct Each<'k, S: Isa, const L: usize> {
+    s: S,
+    keys: &'k LaneKeys<L>,
 }
 
-impl<S, A, H, N, O> Of<S> for Ciphers<'_, A, H, N, O>
-where
-    S: Isa,
-    A: Cipher<W = S::W> + Copy,
-    H: Cipher<W = <S::Half as Isa>::W> + Copy,
-    N: Cipher<W = <S::Narrow as Isa>::W> + Copy,
-    O: Cipher<W = S::W>,
-{
-    type All = A;
-    type Half = H;
-    type Narrow = N;
-    type Once = O;
+impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
+    #[inline(always)]
+    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W> {
+        PerLane::of::<M>(self.s, self.keys)
+    }
 
     #[inline(always)]
-    fn get(&self) -> Ciphers<'_, A, H, N, O> {
-        *self
+    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
+        PerLane::of::<M>(self.s.half(), self.keys)
+    }
+
+    #[inline(always)]
+    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W> {
+        PerLane::of::<M>(self.s.narrow(), self.keys)
+    }
+
+    #[inline(always)]
+    fn once(&self) -> Once<'_, S, L> {
+        Once::each(self.s, self.keys)
     }
 }
 
@@ -259,48 +262,95 @@ where
 #[inline(always)]
 fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
-    group: Group<'_, '_, L, IDLE>,
+    mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Key,
-    ciphers: impl Of<S>,
+    group_keys: &impl GroupKeys<S, L>,
     beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    if M::DERIVES
-        && let Some(derived) = derived
-    {
-        let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-        let [hash, first, second] = group.derive::<S, M>(s, ciphers.get().once, bytes);
-        s.expand_row(derived, [first, second], bytes);
-        derived.set_subkey(s, 0, hash);
-        let keys = &*derived;
-        let all = PerLane { s, keys };
-        let ciphers = Ciphers {
-            all,
-            half: PerLane { s: s.half(), keys },
-            narrow: PerLane {
-                s: s.narrow(),
-                keys,
-            },
-            once: &PerLaneOnce(all),
-        };
-        let mut beside = beside.derived(keys);
-        passes::<S, M, L, IDLE>(s, group, ciphers, &mut beside);
+    if M::DERIVES {
+        if let Some(derived) = derived {
+            let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
+            let both = (s, beside.token());
+            let c = &group_keys.once();
+            with_derived::<S, _, M, L, IDLE>(both, &mut group, c, bytes, derived);
+        }
     } else {
-        passes::<S, M, L, IDLE>(s, group, ciphers, beside);
+        passes::<S, M, L, IDLE>(s, &mut group, group_keys, beside);
+    }
+}
+
+/// All passes under keys that are derived for the messages. Out of line, as it is the
+/// same for both forms of keys that they are derived from.
+#[inline(never)]
+fn with_derived<S: Isa, B: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+    (s, wide): (S, B),
+    group: &mut Group<'_, '_, L, IDLE>,
+    c: &Once<'_, S, L>,
+    bytes: usize,
+    keys: &mut LaneKeys<L>,
+) {
+    wide.enter(
+        #[inline(always)]
+        || {
+            derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
+            let keys = &*keys;
+            let beside = &mut Derived { s: wide, keys };
+            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, beside);
+        },
+    );
+}
+
+/// Makes the keys that the messages of a group have of their own.
+#[inline(always)]
+fn derive<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+    s: S,
+    group: &Group<'_, '_, L, IDLE>,
+    c: &Once<'_, S, L>,
+    bytes: usize,
+    keys: &mut LaneKeys<L>,
+) {
+    let mut own = group.derive::<S, M>(s, c, bytes);
+    if M::MIXES {
+        let [first, second] = M::mix(c, &s.schedule_row(own.first[0]), &mut own.constants);
+        keys.set_rounds(10);
+        let mut r = 0;
+        while r < first.len() {
+            keys.set_round_key(s, Way::Encrypt, r, first[r]);
+            keys.set_round_key(s, Way::EncryptSecond, r, second[r]);
+            if M::USES.inverse {
+                let whole = r == 0 || r == 10;
+                let row = if whole {
+                    first[10 - r]
+                } else {
+                    s.inverse_mix(first[10 - r])
+                };
+                keys.set_round_key(s, Way::Decrypt, r, row);
+            }
+            r += 1;
+        }
+    } else {
+        s.expand_row(keys, own.first, bytes, Part::First { inverse: false });
+        if M::DERIVES_SECOND {
+            s.expand_row(keys, own.second, bytes, Part::Second);
+        }
+    }
+    for (i, row) in own.constants.into_iter().enumerate() {
+        keys.set_subkey(s, i, row);
     }
 }
 
 #[inline(always)]
 fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
-    mut group: Group<'_, '_, L, IDLE>,
-    ciphers: impl Of<S>,
+    group: &mut Group<'_, '_, L, IDLE>,
+    group_keys: &impl GroupKeys<S, L>,
     beside: &mut impl Beside,
 ) {
-    pass::<S, M, L, IDLE>(s, &mut group, ciphers, beside);
+    pass::<S, M, L, IDLE>(s, group, group_keys, beside);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, &mut group, ciphers, beside);
+        pass::<S, M::Then, L, IDLE>(s, group, group_keys, beside);
     }
 }
 
@@ -310,15 +360,16 @@ fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
-    ciphers: impl Of<S>,
+    group_keys: &impl GroupKeys<S, L>,
     beside: &mut impl Beside,
 ) {
-    let c = ciphers.get();
-    group.begin::<S, M>(s, c.once);
+    group.begin::<S, M>(s, &group_keys.once());
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
-        if M::FEED == Feed::Place && beside.pays::<M>(&group.keys()[..window.lanes], rest) {
+        if const { matches!(M::FEED, Feed::Place) }
+            && beside.pays::<M>(&group.keys()[..window.lanes], rest)
+        {
             // From a multiple of a row on.
             let past = group.done() % beside.lanes();
             if past == 0 {
@@ -332,14 +383,14 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             window.rows = rows;
         }
         if window.lanes == 1 && S::LANES > 1 {
-            group.window::<S::Narrow, M>(s.narrow(), c.narrow, window);
+            group.window::<S::Narrow, M>(s.narrow(), group_keys.narrow::<M>(), window);
         } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
-            group.window::<S::Half, M>(s.half(), c.half, window);
+            group.window::<S::Half, M>(s.half(), group_keys.half::<M>(), window);
         } else {
-            group.window::<S, M>(s, c.all, window);
+            group.window::<S, M>(s, group_keys.all::<M>(), window);
         }
     }
-    group.finish::<S, M>(s, c.once);
+    group.finish::<S, M>(s, &group_keys.once());
 }
 
 /// The other way to do rows: messages one by one, blocks of each side by side.
@@ -350,12 +401,6 @@ trait Beside {
     #[inline(always)]
     fn lanes(&self) -> usize {
         Self::S::LANES
-    }
-    /// The same with keys of the messages' own.
-    #[inline(always)]
-    fn derived<'d, const K: usize>(&self, keys: &'d LaneKeys<K>) -> Derived<'d, Self::S, K> {
-        let s = self.token();
-        Derived { s, keys }
     }
     /// Whether it is the better way for messages under `keys` of which the longest has
     /// `rest` blocks left.
@@ -513,9 +558,8 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             &made
         }
     };
-    let c = Uniform::new(s, keys, key);
-    if M::TABLES == 0 {
-        return group.neighbours::<S, M>(l, c, &NO_TABLES);
+    if const { M::TABLES == 0 } {
+        return group.neighbours::<S, M>(s, l, (keys, key), &NO_TABLES);
     }
     let kept = match keeps {
         true => key.tables(S::LANES, || tables::<S, M>(s, key)),
@@ -530,5 +574,5 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             &other
         }
     };
-    group.neighbours::<S, M>(l, c, tables);
+    group.neighbours::<S, M>(s, l, (keys, key), tables);
 }

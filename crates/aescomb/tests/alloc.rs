@@ -125,6 +125,7 @@ fn messages() {
                 let message = Message::new(Text::copy(src, dst))
                     .nonce(&s.nonce)
                     .associated_data_vector(&data[i])
+                    .opened_len(s.plain.len())
                     .key(s.key);
                 batch.push(match op {
                     Op::Seal if i % 2 == 0 => message.tag_appended(tag.len()),
@@ -165,7 +166,9 @@ fn packed() {
             let lengths: Vec<u32> = (0..n).map(|i| [0, 16, 48, 64][i % 4]).collect();
             let lengths = match (info.lengths, op) {
                 // A whole block at least.
-                (Lengths::Padded, Op::Decrypt) | (Lengths::FromOneBlock, _) => vec![48; n],
+                (Lengths::Padded, Op::Decrypt)
+                | (Lengths::Filled, Op::Open)
+                | (Lengths::FromOneBlock, _) => vec![48; n],
                 _ => lengths,
             };
             let rooms = vec![80; n];
@@ -190,6 +193,7 @@ fn packed() {
                 .nonces(&nonces, nonce, nonce)
                 .tags(&mut tags, tag, tag)
                 .keys(&indices)
+                .opened_lens(&lengths)
                 .results(&mut results);
             if info.data_components > 0 {
                 batch = batch.associated_data(&data, Layout::Offsets(&ends));
@@ -248,8 +252,14 @@ fn one_message_calls() {
         let key = none(|| Key::new(*mode, &raw)).expect("a good key");
         let nonce = nonce(*mode, 0);
         let mut data = paint(48, 1);
-        let mut tag = [0; 16];
+        let mut tag = vec![0; mode.info().longest_tag()];
         none(|| match mode.info().kind {
+            Kind::Aead if mode.info().lengths == Lengths::Untold => {
+                let done = key.seal_in_place(&nonce, b"data", &mut data, &mut tag);
+                done.expect("a good message");
+                let refused = key.open_in_place(&nonce, b"data", &mut data, &tag);
+                refused.expect_err("nobody says how long it is");
+            }
             Kind::Mac => {
                 let done = key.mac_with_nonce(&nonce, &data, &mut tag);
                 done.expect("a good message");

@@ -34,7 +34,7 @@ impl Parts {
         // Room enough for any padding.
         let src = paint(48, 3);
         let room = match op {
-            Op::Encrypt => info.encrypted_len(src.len()),
+            Op::Encrypt | Op::Seal => info.encrypted_len(src.len()),
             _ => src.len(),
         };
         let grows = room > src.len();
@@ -52,6 +52,7 @@ impl Parts {
     /// Makes a message of it, which needs a place for the list of components.
     fn message<'a>(&'a mut self, components: &'a mut Vec<&'a [u8]>) -> Message<'a> {
         components.extend(self.data.iter().map(|part| &part[..]));
+        let opened = self.src.len() - self.appended.unwrap_or(0).min(self.src.len());
         let text = match &mut self.dst {
             Some(dst) => Text::copy(&self.src, dst),
             None => Text::in_place(&mut self.src),
@@ -59,6 +60,7 @@ impl Parts {
         let message = Message::new(text)
             .nonce(&self.nonce)
             .associated_data_vector(components)
+            .opened_len(opened)
             .key(self.key);
         match self.appended {
             Some(bytes) => message.tag_appended(bytes),
@@ -274,7 +276,9 @@ fn operation_that_the_mode_lacks() {
                 Op::Decrypt => key.decrypt_in_place(&nonce, &mut data).map(|_| ()),
                 Op::Mac => key.mac_with_nonce(&nonce, &paint(32, 1), &mut data[..16]),
                 Op::Seal => key.seal_in_place(&nonce, b"data", &mut data, &mut [1; 16]),
-                Op::Open => key.open_in_place(&nonce, b"data", &mut data, &[1; 16]),
+                Op::Open => key
+                    .open_in_place(&nonce, b"data", &mut data, &[1; 16])
+                    .map(|_| ()),
                 Op::Verify => continue,
             };
             expect(
@@ -445,15 +449,15 @@ fn tag_appended() {
             Op::Open => {
                 for len in 1..=17 {
                     if good.contains(&len) {
-                        accept(mode, op, keys, append(len, 48, 48 - len));
-                        accept(mode, op, keys, append(len, len, 0));
+                        accept(mode, op, keys, append(len, 48 + len, 48));
+                        let least = mode.info().encrypted_len(0);
+                        accept(mode, op, keys, append(len, least + len, least));
                         for src in [0, len - 1] {
                             let errors = refuse(mode, op, keys, append(len, src, 48));
                             expect_all(errors, Field::TextLength, src, Allowed::AtLeast(len));
                         }
-                        let errors = refuse(mode, op, keys, append(len, 48, 47 - len));
-                        let allowed = Allowed::AtLeast(48 - len);
-                        expect_all(errors, Field::OutputLength, 47 - len, allowed);
+                        let errors = refuse(mode, op, keys, append(len, 48 + len, 47));
+                        expect_all(errors, Field::OutputLength, 47, Allowed::AtLeast(48));
                     } else {
                         let errors = refuse(mode, op, keys, append(len, 48, 80));
                         expect_all(errors, Field::TagLength, len, Allowed::OneOf(good));
@@ -633,6 +637,7 @@ fn texts_and_data_that_are_too_long() {
         (Mode::Gcm, 60, gcm),
         (Mode::GcmSiv, 12, 1 << 36),
         (Mode::Xts, 16, 1 << 24),
+        (Mode::Cpfb, 12, 12 * u32::MAX as usize),
     ];
     for (mode, nonce, most) in long {
         for len in [most + 1, most + 17] {
@@ -646,15 +651,16 @@ fn texts_and_data_that_are_too_long() {
             );
         }
     }
-    for len in [(1 << 36) + 1, (1 << 36) + 64] {
-        let error = refused(Mode::GcmSiv, 12, 16, len);
-        expect(
-            error,
-            Some(0),
-            Field::DataLength,
-            len,
-            Allowed::AtMost(1 << 36),
-        );
+    for (mode, nonce, most) in [
+        (Mode::GcmSiv, 12, 1 << 36),
+        (Mode::Cpfb, 12, u32::MAX as usize),
+        (Mode::McoeG, 12, u32::MAX as usize),
+    ] {
+        for len in [most + 1, most + 64] {
+            let error = refused(mode, nonce, 16, len);
+            let allowed = Allowed::AtMost(most);
+            expect(error, Some(0), Field::DataLength, len, allowed);
+        }
     }
     assert_eq!(
         refused(Mode::GcmSiv, 12, 0, (1 << 36) + 1).to_string(),
@@ -692,8 +698,10 @@ fn texts_at_the_limit() {
 fn text_length() {
     for_all(|mode, op, keys| {
         let lengths = mode.info().lengths;
-        let unpads = lengths == Lengths::Padded && op == Op::Decrypt;
-        if lengths == Lengths::WholeBlocks || unpads {
+        let unpads = (lengths, op) == (Lengths::Padded, Op::Decrypt)
+            || (lengths, op) == (Lengths::Filled, Op::Open);
+        let untold = (lengths, op) == (Lengths::Untold, Op::Open);
+        if lengths == Lengths::WholeBlocks || unpads || untold {
             for len in [1, 8, 15, 17, 31, 33, 47] {
                 let errors = refuse(mode, op, keys, |m| m.src.truncate(len));
                 expect_all(errors, Field::TextLength, len, Allowed::MultipleOf(16));
@@ -717,6 +725,39 @@ fn text_length() {
         errors[0].to_string(),
         "message 3: text of 33 bytes; allowed: a multiple of 16"
     );
+}
+
+/// What opening must be told of modes whose sealed messages do not tell it.
+#[test]
+fn opened_length() {
+    let julius = &table(Mode::Julius)[0];
+    let refused = |text: usize, opened: Option<usize>, allowed, text_of_it: &str| {
+        let (mut data, mut tag, nonce) = (paint(text, 1), [CANARY; 16], [1; 16]);
+        let mut message = Message::new(Text::in_place(&mut data))
+            .nonce(&nonce)
+            .tag(&mut tag);
+        if let Some(len) = opened {
+            message = message.opened_len(len);
+        }
+        let error = call(&mut Comb::new(), Op::Open, julius, &mut [message]);
+        let error = error.expect_err("a wrong length");
+        let given = opened.unwrap_or(usize::MAX);
+        expect(error, Some(0), Field::OpenedLength, given, allowed);
+        assert_eq!(error.to_string(), format!("message 0: {text_of_it}"));
+        assert_eq!(data, paint(text, 1));
+    };
+    let allowed = Allowed::Between(33, 48);
+    let text = "length of the opened message not given; allowed: 33 to 48";
+    refused(48, None, allowed, text);
+    let text = "opened message of 32 bytes; allowed: 33 to 48";
+    refused(48, Some(32), allowed, text);
+    let text = "opened message of 49 bytes; allowed: 33 to 48";
+    refused(48, Some(49), allowed, text);
+    let text = "opened message of 1 bytes; allowed: 0";
+    refused(0, Some(1), Allowed::Exactly(0), text);
+    let error = julius.open_in_place(&[1; 16], b"data", &mut paint(48, 1), &[1; 16]);
+    let error = error.expect_err("a call that cannot say it");
+    expect(error, None, Field::OpenedLength, usize::MAX, allowed);
 }
 
 #[test]
@@ -779,8 +820,14 @@ fn overlap() {
                 let good = Text::copy(&[7; 32], &mut other);
                 let (mut tag, mut other_tag) = (good_tag(mode), good_tag(mode));
                 let mut batch = [
-                    Message::new(good).nonce(&nonce).tag(&mut tag),
-                    Message::new(text).nonce(&nonce).tag(&mut other_tag),
+                    Message::new(good)
+                        .nonce(&nonce)
+                        .tag(&mut tag)
+                        .opened_len(32),
+                    Message::new(text)
+                        .nonce(&nonce)
+                        .tag(&mut other_tag)
+                        .opened_len(32),
                 ];
                 let error = call(&mut Comb::new(), op, keys, &mut batch).expect_err("an overlap");
                 expect(error, Some(1), Field::Overlap, distance, Allowed::Nothing);
@@ -798,7 +845,8 @@ fn overlap() {
             // bytes at most.
             let text = unsafe { Text::from_raw(base.wrapping_add(48), 32, base, 64) };
             let mut tag = good_tag(mode);
-            let mut batch = [Message::new(text).nonce(&nonce).tag(&mut tag)];
+            let message = Message::new(text).nonce(&nonce).tag(&mut tag);
+            let mut batch = [message.opened_len(32)];
             let _ = call(&mut Comb::new(), op, keys, &mut batch).expect("no overlap");
         }
         if mode.info().kind == Kind::Aead {
@@ -897,6 +945,9 @@ fn padding_of_a_message_alone() {
 fn tag_of_a_message_alone() {
     for mode in Mode::ALL {
         if mode.info().kind != Kind::Aead {
+            continue;
+        }
+        if mode.info().lengths == Lengths::Untold {
             continue;
         }
         let (mut text, tag) = (paint(48, 1), good_tag(*mode));

@@ -305,7 +305,7 @@ proptest! {
                 call.form = Form::Copy;
             }
             2 if !mode.info().tag_bytes.is_empty() && !call.appended => {
-                sample.tag = vec![1; 17];
+                sample.tag = vec![1; mode.info().longest_tag() + 1];
                 call.form = Form::CopyUninit;
             }
             3 => {

@@ -87,12 +87,11 @@ fn debug_shows_no_key_bytes() {
             let mut comb = Comb::new();
             let mut data = [5; 32];
             let nonce = common::nonce(*mode, 0);
-            let mut tag = [0; 16];
-            let tag = &mut tag[..mode.info().longest_tag()];
+            let mut tag = vec![0; mode.info().longest_tag()];
             let mut copy = [0; 48];
             let message = Message::new(Text::copy(&data, &mut copy))
                 .nonce(&nonce)
-                .tag(tag);
+                .tag(&mut tag);
             let op = common::ops(*mode)[0];
             let _ = common::call(&mut comb, op, &table[..], &mut [message]).expect("a good batch");
             data.fill(0);

@@ -111,6 +111,7 @@ fn time(count: usize, rates: &BTreeMap<u32, f64>, backend: Backend) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aescomb::{Lengths, Mode};
 
     #[test]
     fn widest_registers_within_reach() {
@@ -140,6 +141,46 @@ mod tests {
             ("aes-128-gcm", Vaes512, Op::Seal, Some(12.5 + 18.0)),
         ] {
             assert_eq!(bound(name, backend, op), cycles, "{name} {backend}");
+        }
+    }
+
+    /// The blocks that are made of a message count, not its bytes.
+    #[test]
+    fn blocks_that_are_filled_up() {
+        let rates = Rates {
+            encrypt: BTreeMap::from([(128, 2.0)]),
+            decrypt: BTreeMap::from([(128, 2.0)]),
+            multiply: BTreeMap::from([(128, 1.0)]),
+        };
+        for mode in Mode::ALL {
+            let info = mode.info();
+            let least = match info.lengths {
+                Lengths::Filled => 1,
+                Lengths::Untold => 0,
+                _ => continue,
+            };
+            let algorithm = Algorithm {
+                mode: *mode,
+                key_bits: 128,
+            };
+            for op in info.kind.ops() {
+                let bound = |len| {
+                    let workload = Workload {
+                        lengths: vec![len],
+                        contents: None,
+                    };
+                    rates.cycles(algorithm, op, Backend::Aesni, &workload, 0)
+                };
+                let of_blocks = |blocks: usize| {
+                    let aes = info.costs.aes_per_block * blocks + info.costs.aes_per_message;
+                    let mul = info.costs.mul_per_block * blocks + info.costs.mul_per_message;
+                    Some(aes as f64 * 5.0 + mul as f64 * 4.0)
+                };
+                assert_eq!(bound(0), of_blocks(least), "{mode}");
+                assert_eq!(bound(1), of_blocks(1), "{mode}");
+                assert_eq!(bound(16), of_blocks(1), "{mode}");
+                assert_eq!(bound(17), of_blocks(2), "{mode}");
+            }
         }
     }
 }

@@ -5,8 +5,8 @@ use super::report::{Row, Schedule};
 use crate::failure::Failure;
 use crate::sizes;
 use aescomb::{
-    Algorithm, Backend, Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op, Packed,
-    Text,
+    Algorithm, Backend, Comb, Info, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op,
+    Packed, Text,
 };
 use aescomb_measure::{Measurement, Ring, Sampler, Workload};
 use std::cell::RefCell;
@@ -101,11 +101,11 @@ impl Setup {
         let mut workload = drawn.clone();
         lengthen(&mut workload, info.lengths);
         let messages = workload.lengths.len();
-        let padded = info.lengths == Lengths::Padded;
+        let longer = longer(info, &workload.lengths);
         // What is taken back in place is destroyed, be it padding or a text that
         // belongs to a tag: the next call would fail.
-        let destroys = op == Op::Open || op == Op::Decrypt && padded;
-        let has_room = !padded || self.form == Form::Messages;
+        let destroys = op == Op::Open || op == Op::Decrypt && longer > 0;
+        let has_room = longer == 0 || self.form == Form::Messages;
         let in_place = has_room && !destroys;
 
         let mut random = fastrand::Rng::with_seed(self.seed ^ 0x9e37_79b9_7f4a_7c15);
@@ -143,7 +143,7 @@ impl Setup {
         let mut combs = self.combs()?;
 
         // Where the messages are, and where the results go if not there.
-        let room = if padded && in_place { 16 } else { 0 };
+        let room = if in_place { longer } else { 0 };
         let mut source = workload.ring_with_room(room, self.seed)?;
         let encrypted: Vec<usize> = workload
             .lengths
@@ -206,7 +206,10 @@ impl Setup {
                         .collect(),
                 };
                 let parts = texts.into_iter().zip(each(&mut tags, tag_bytes));
-                let message = |(i, (text, tag))| columns.dress(i, Message::new(text).tag(tag));
+                let message = |(i, (text, tag))| {
+                    let message = Message::new(text).tag(tag);
+                    columns.dress(i, message.opened_len(workload.lengths[i]))
+                };
                 Batch::Messages(parts.enumerate().map(message).collect())
             }
             Form::Packed => {
@@ -222,6 +225,7 @@ impl Setup {
                 let mut packed = Packed::new(text, layout)
                     .nonces(&columns.nonces, nonce_bytes, nonce_bytes)
                     .tags(&mut tags, tag_bytes, tag_bytes)
+                    .opened_lens(&workload.lengths)
                     .results(&mut results);
                 if self.keys != KeyForm::Shared {
                     packed = packed.keys(&places);
@@ -317,6 +321,12 @@ impl Setup {
             _ => Keys::Table(table),
         }
     }
+}
+
+/// The most bytes that a mode makes these messages longer, tags not counted.
+fn longer(info: &Info, lengths: &[usize]) -> usize {
+    let grows = |len: &usize| info.encrypted_len(*len).saturating_sub(*len);
+    lengths.iter().map(grows).max().unwrap_or(0)
 }
 
 /// Makes messages long enough for a mode.

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, MISUSE, NEGATIVE};
 use crate::output::{Output, say};
-use crate::vectors::{File, Vector};
+use crate::vectors::{File, Unusable, Vector};
 use aescomb::{Backend, Comb, Key, Keys, Kind, Message, Mode, Op, Status, Text};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,9 +13,13 @@ use std::process::ExitCode;
 ///
 /// Takes JSON files ({"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests": [{"id", "key",
 /// "nonce", "ad", "msg", "ct", "tag"}]}; "key_bits" of one AES key, "ad" a component of associated
-/// data or a list of them) and the text files of NIST (.rsp, .txt). Ciphers are tested in both
-/// directions; tags are computed, accepted, and with a bit changed refused. The changed bit is one of
-/// tag, text, associated data or nonce, in turn. A message that is refused must have been wiped.
+/// data or a list of them, "out" in the place of "ct" and "tag" all that is put out) and the text
+/// files of NIST (.rsp, .txt). A file whose mode has something in parentheses after its name, as in
+/// "aes-128-julius (as coded)", is not for that mode: it is left out, which a line says.
+///
+/// Ciphers are tested in both directions; tags are computed, accepted, and with a bit changed refused.
+/// The changed bit is one of tag, text, associated data or nonce, in turn. A message that is refused
+/// must have been wiped.
 ///
 /// Every vector counts once for every backend, direction and way: alone, in a shuffled batch of all
 /// vectors of its file, and, where several files are for one mode, in a shuffled batch of all
@@ -54,6 +58,9 @@ impl KatArgs {
         for path in &self.files {
             match File::read(path) {
                 Ok(file) => files.push(file),
+                Err(variant @ Unusable::Variant(_)) => {
+                    writeln!(out, "{}: {variant}", path.display())?;
+                }
                 Err(error) => {
                     unusable = true;
                     say(format_args!("aescomb: {}: {error}", path.display()));
@@ -295,7 +302,8 @@ impl<'a> Runner<'a> {
                 let message = match mac {
                     true => Message::new(Text::read_only(text)).tag(tag),
                     false => Message::new(Text::in_place_with_room(text, trial.text.len()))
-                        .tag_appended(trial.appended),
+                        .tag_appended(trial.appended)
+                        .opened_len(trial.opened),
                 };
                 message
                     .nonce(&trial.nonce)
@@ -382,6 +390,8 @@ struct Trial {
     data: Vec<Vec<u8>>,
     /// Bytes of tag at the end of a sealed text.
     appended: usize,
+    /// Bytes of the message in it, for modes that do not tell.
+    opened: usize,
     /// The tag of a MAC, or room for it.
     tag: Vec<u8>,
     expected: Expected,
@@ -414,6 +424,10 @@ impl Trial {
             appended: match op {
                 Op::Seal | Op::Open => tag.len(),
                 _ => 0,
+            },
+            opened: match vector.refused {
+                true => ct.len(),
+                false => msg.len(),
             },
             tag: match op {
                 Op::Mac => vec![0; tag.len()],

@@ -3,22 +3,24 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::sizes;
-use crate::table::{table, text};
+use crate::table::{table, text, wrap};
 use aescomb::{Info, Lengths, Mode};
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Print the modes and what to know about them
 ///
-/// Three tables: what the modes are, what they take and cost, and what happens when a nonce repeats
-/// under a key.
+/// Four tables: what the modes are, which of them are for research and what became of those, what
+/// they take and cost, and what happens when a nonce repeats under a key.
 ///
 /// Costs are those of table 1 of the paper "Comb to Pipeline": E are AES calls and M GF(2^128)
 /// multiplications of a message with m blocks of text and d blocks of associated data. "parallel"
 /// says in which direction the blocks of one message can be worked on side by side; the others are
 /// serial and gain most from combing. "inverse" says whether the way back needs the inverse of AES.
 /// "data" is the number of components of associated data, at most. "lengths" says which messages the
-/// mode takes.
+/// mode takes, and whether it makes them whole blocks: by padding, which is taken off again, by
+/// filling up, which is found again, or without telling, so that whoever opens a message has to say
+/// how long it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModesArgs {}
 
@@ -27,15 +29,21 @@ impl ModesArgs {
         let modes: Vec<&Info> = Mode::ALL.iter().map(|mode| mode.info()).collect();
 
         let mut what = table(&["mode", "description", "source"], &[0, 1, 2]);
+        wrap(&mut what);
         let mut costs = table(
             &[
                 "mode", "key", "tag", "data", "lengths", "E", "M", "parallel", "inverse",
             ],
             &[0, 1, 2, 4, 5, 6, 7, 8],
         );
+        let mut research = table(&["mode", "for research: what became of it"], &[0, 1]);
+        wrap(&mut research);
         let mut nonces = table(&["mode", "nonce", "when a nonce repeats"], &[0, 1, 2]);
         for info in &modes {
             what.add_row([info.name, info.title, info.source]);
+            if let Some(fate) = info.research {
+                research.add_row([info.name, fate]);
+            }
             costs.add_row([
                 info.name.to_owned(),
                 sizes::keys(info),
@@ -54,7 +62,15 @@ impl ModesArgs {
                 nonces.add_row([info.name, &sizes::nonces(info), info.nonce_reuse]);
             }
         }
-        writeln!(out, "{}\n{}", text(&what), text(&costs))?;
+        writeln!(out, "{}", text(&what))?;
+        if research.row_count() > 0 {
+            write!(out, "{}", text(&research))?;
+            writeln!(
+                out,
+                "\nThese modes are for research and comparison, and not for new protocols.\n"
+            )?;
+        }
+        writeln!(out, "{}", text(&costs))?;
         writeln!(out, "key in bits, tag and nonce in bytes")?;
         writeln!(
             out,
@@ -122,6 +138,8 @@ fn lengths(info: &Info) -> &'static str {
     match info.lengths {
         Lengths::WholeBlocks => "blocks",
         Lengths::Padded => "any, padded",
+        Lengths::Filled => "any, filled",
+        Lengths::Untold => "any, untold",
         Lengths::FromOneBlock => "16 or more",
         _ => "any",
     }

@@ -56,7 +56,7 @@ impl Exporter for Table {
         if rows.iter().any(moved) {
             writeln!(
                 out,
-                "+ not in place: opening and taking off padding destroy their input, padding has no room"
+                "+ not in place: opening and taking off padding destroy their input, longer results have no room"
             )?;
         }
         if !lines.is_empty() {

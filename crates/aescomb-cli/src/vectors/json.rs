@@ -1,7 +1,11 @@
 //! The JSON form: `{"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests":
 //! [{"id", "key", "nonce", "ad", "msg", "ct", "tag"}]}`, bytes in hexadecimal.
 //! "key_bits" is the size of an AES key, "ad" a component of associated data or a
-//! list of them.
+//! list of them. "out" in the place of "ct" and "tag" is all that a mode puts out, as
+//! it is published; what is the tag there decides [`split`], and not "tag_bytes".
+//!
+//! A mode is called `aes-128-cbc`, `cbc` or `cbc-128`. `aes-128-cbc (as somebody did it)`
+//! is not that mode.
 
 use super::{Contents, Unusable, Vector};
 use crate::sizes;
@@ -31,6 +35,7 @@ struct Test {
     ct: Hex,
     #[serde(default)]
     tag: Hex,
+    out: Option<Hex>,
 }
 
 /// Associated data.
@@ -67,12 +72,14 @@ pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
         .get("mode")
         .and_then(Value::as_str)
         .ok_or_else(|| Unusable::Format("JSON without a \"mode\"".into()))?;
-    let (mode, bits) = match name.parse::<Algorithm>() {
-        Ok(algorithm) => (algorithm.mode, Some(algorithm.key_bits)),
-        Err(_) => match name.parse::<Mode>() {
-            Ok(mode) => (mode, None),
-            Err(_) => return Err(Unusable::Mode(name.to_owned())),
-        },
+    let Some((mode, bits)) = known(name) else {
+        let original = name.split_once(" (").and_then(|(name, _)| known(name));
+        let Some((mode, _)) = original else {
+            return Err(Unusable::Mode(name.to_owned()));
+        };
+        let version = document.get("version").and_then(Value::as_str);
+        let version = version.map_or(String::new(), |version| format!(", {version}"));
+        return Err(Unusable::Variant(format!("{name}{version}; not of {mode}")));
     };
     // Again from the text: its errors have lines and columns.
     let document: Document = serde_json::from_str(text).map_err(damaged)?;
@@ -88,6 +95,21 @@ pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
             Value::String(id) => id,
             id => id.to_string(),
         };
+        let damaged = |what: String| Err(Unusable::Damaged(format!("test {id}: {what}")));
+        let (ct, tag, tag_bytes) = match test.out {
+            None => (test.ct.0, test.tag.0, document.tag_bytes),
+            Some(_) if !(test.ct.0.is_empty() && test.tag.0.is_empty()) => {
+                return damaged("\"out\" beside \"ct\" or \"tag\"".into());
+            }
+            Some(Hex(out)) => {
+                let len = out.len();
+                let Some((ct, tag)) = split(mode, out) else {
+                    return damaged(format!("\"out\" of {len} bytes is too short"));
+                };
+                let bytes = tag.len();
+                (ct, tag, bytes)
+            }
+        };
         for (what, given, stated) in [
             (
                 "key",
@@ -95,12 +117,10 @@ pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
                 sizes::key_bytes(info, document.key_bits),
             ),
             ("nonce", test.nonce.0.len(), document.nonce_bytes),
-            ("tag", test.tag.0.len(), document.tag_bytes),
+            ("tag", tag.len(), tag_bytes),
         ] {
             if given != stated {
-                return Err(Unusable::Damaged(format!(
-                    "test {id}: {what} of {given} bytes; the file states {stated}"
-                )));
+                return damaged(format!("{what} of {given} bytes; the file states {stated}"));
             }
         }
         let data = match test.ad {
@@ -115,8 +135,8 @@ pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
             nonce: test.nonce.0,
             data,
             msg: test.msg.0,
-            ct: test.ct.0,
-            tag: test.tag.0,
+            ct,
+            tag,
             refused: false,
         })
     };
@@ -129,6 +149,33 @@ pub(super) fn parse(text: &str) -> Result<Contents, Unusable> {
         mode,
         vectors,
         not_bytes: 0,
+    })
+}
+
+/// The mode of this name, and the bits of key that are in it.
+fn known(name: &str) -> Option<(Mode, Option<usize>)> {
+    let algorithm = |name: &str| {
+        let Algorithm { mode, key_bits } = name.parse().ok()?;
+        Some((mode, Some(key_bits)))
+    };
+    None.or_else(|| algorithm(name))
+        .or_else(|| Some((name.parse().ok()?, None)))
+        .or_else(|| {
+            let (mode, bits) = name.rsplit_once('-')?;
+            algorithm(&format!("aes-{bits}-{mode}"))
+        })
+}
+
+/// Ciphertext and tag of what a mode puts out: the tag is the end of it, or its first
+/// block.
+fn split(mode: Mode, mut out: Vec<u8>) -> Option<(Vec<u8>, Vec<u8>)> {
+    let tag_first = mode == Mode::Julius;
+    let tag = mode.info().longest_tag();
+    let text = out.len().checked_sub(tag)?;
+    let end = out.split_off(if tag_first { tag } else { text });
+    Some(match tag_first {
+        true => (end, out),
+        false => (out, end),
     })
 }
 
@@ -156,8 +203,18 @@ mod tests {
         for (from, to, says) in [
             (
                 "aes-128-ctr",
-                "aes-128-cloc",
-                "mode not supported: aes-128-cloc",
+                "aes-128-eax",
+                "mode not supported: aes-128-eax",
+            ),
+            (
+                "aes-128-ctr",
+                "aes-128-eax (as coded)",
+                "mode not supported: aes-128-eax (as coded)",
+            ),
+            (
+                "aes-128-ctr",
+                "aes-128-ctr (as coded)",
+                "left out: its answers are of aes-128-ctr (as coded); not of ctr",
             ),
             (
                 "aes-128-ctr",
@@ -182,6 +239,11 @@ mod tests {
                 "test 7: tag of 1 bytes; the file states 0",
             ),
             ("\"tag\": \"\"", "\"day\": \"\"", "unknown field `day`"),
+            (
+                "\"tag\": \"\"",
+                "\"out\": \"\"",
+                "test 7: \"out\" beside \"ct\" or \"tag\"",
+            ),
             ("}]}", "}", "damaged: EOF"),
         ] {
             let text = GOOD.replace(from, to);
@@ -189,6 +251,52 @@ mod tests {
             let error = parse(&text).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn names() {
+        for (name, expected) in [
+            ("aes-192-gcm-siv", Some((Mode::GcmSiv, Some(192)))),
+            ("gcm-siv", Some((Mode::GcmSiv, None))),
+            ("gcm-siv-192", Some((Mode::GcmSiv, Some(192)))),
+            ("gcm-siv-193", None),
+            ("aes-gcm-siv", None),
+            ("", None),
+        ] {
+            assert_eq!(known(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn whole_outputs() {
+        let out: Vec<u8> = (0..40).collect();
+        for (mode, ct, tag) in [
+            (Mode::Copa, 0..23, 23..40),
+            (Mode::Poet, 0..24, 24..40),
+            (Mode::Julius, 16..40, 0..16),
+        ] {
+            let expected = (out[ct].to_vec(), out[tag].to_vec());
+            assert_eq!(split(mode, out.clone()), Some(expected), "{mode}");
+            assert_eq!(split(mode, vec![0; 15]), None);
+        }
+        let text = GOOD
+            .replace("-ctr", "-poet")
+            .replace(r#""ct": "0304", "tag": """#, r#""out": "03""#);
+        let error = parse(&text).map(|_| ()).unwrap_err().to_string();
+        assert!(
+            error.contains("test 7: \"out\" of 1 bytes is too short"),
+            "{error}"
+        );
+        let text = text.replace(
+            r#""out": "03""#,
+            r#""out": "030405060708090a0b0c0d0e0f1011121314""#,
+        );
+        // "tag_bytes" is not looked at.
+        let Contents { vectors, .. } = parse(&text).unwrap();
+        assert_eq!(
+            (&vectors[0].ct[..], vectors[0].tag.len()),
+            (&[3, 4][..], 16)
+        );
     }
 
     #[test]

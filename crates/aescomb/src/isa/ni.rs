@@ -168,6 +168,11 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn last_everywhere(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     unsafe fn last(self) -> Block {
         let mut block = [0; 16];
         unsafe { self.store(block.as_mut_ptr()) };

@@ -7,7 +7,8 @@
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
-use super::{Block, Isa, Part, Wide};
+use super::{Block, Field, Isa, Part, RoundKeys, Way, Wide, is_tweaked};
+use crate::gf128;
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -16,6 +17,8 @@ use zeroize::Zeroize;
 
 /// The portable form of a key.
 pub(crate) struct SoftKey {
+    /// Round keys of the cipher, its inverse and the second cipher.
+    rows: [[Block; 15]; 3],
     first: Soft,
     second: Option<Soft>,
 }
@@ -151,6 +154,14 @@ impl<const N: usize> BitAnd for Blocks<N> {
     }
 }
 
+fn product<F: Field>(a: u128, b: u128) -> u128 {
+    let mul = match F::POLYVAL {
+        true => gf128::mul_polyval,
+        false => gf128::mul,
+    };
+    mul(u128::from_le(a), u128::from_le(b)).to_le()
+}
+
 impl<const N: usize> Wide for Blocks<N> {
     fn swap_bytes(self) -> Self {
         Blocks(self.0.map(u128::swap_bytes))
@@ -176,15 +187,18 @@ impl<const N: usize> Wide for Blocks<N> {
     }
 
     fn double(self) -> Self {
-        Blocks(
-            self.0
-                .map(|a| crate::gf128::double(u128::from_le(a)).to_le()),
-        )
+        Blocks(self.0.map(|a| gf128::double(u128::from_le(a)).to_le()))
     }
 
-    fn mul(self, b: Self) -> Self {
+    fn mul<F: Field>(self, b: Self) -> Self {
+        Blocks(core::array::from_fn(|l| product::<F>(self.0[l], b.0[l])))
+    }
+
+    fn add_halves(self, b: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
-            crate::gf128::mul(u128::from_le(self.0[l]), u128::from_le(b.0[l])).to_le()
+            let (a, b) = (u128::from_le(self.0[l]), u128::from_le(b.0[l]));
+            let high = (a >> 64).wrapping_add(b >> 64) << 64;
+            (high | u128::from((a as u64).wrapping_add(b as u64))).to_le()
         }))
     }
 
@@ -193,7 +207,7 @@ impl<const N: usize> Wide for Blocks<N> {
             let a = u128::from_le(self.0[l]);
             let n = u128::from_le(n.0[l]) as u32 & 63;
             let out = a.checked_shr(128 - n).unwrap_or(0) as u64;
-            (a << n ^ crate::gf128::clmul(out, 0x87)).to_le()
+            (a << n ^ gf128::clmul(out, 0x87)).to_le()
         }))
     }
 
@@ -236,7 +250,11 @@ impl<const N: usize> Wide for Blocks<N> {
     }
 
     fn down(self) -> Self {
-        self.places(|i, n| if i < n { i + 16 - n } else { 0x80 })
+        // Lanes without a message may have any number.
+        self.places(|i, n| match i < n {
+            true => (i + 16).wrapping_sub(n),
+            false => 0x80,
+        })
     }
 
     fn shuffle(self, index: Self) -> Self {
@@ -288,6 +306,52 @@ impl<const N: usize> Blocks<N> {
     }
 }
 
+impl<const N: usize> Blocks<N> {
+    /// Ten rounds with round keys `key(r, l)` for lane `l`, all lanes at once.
+    fn tweaked(self, way: Way, tweak: Self, key: impl Fn(usize, usize) -> Block) -> Self {
+        const { assert!(N <= 8) };
+        let inverse = matches!(way, Way::Decrypt);
+        let tweak = match inverse {
+            true => Portable::<N>.inverse_mix(tweak),
+            false => tweak,
+        };
+        let row = |r: usize| {
+            Blocks::<N>(core::array::from_fn(|l| {
+                let tweak = if is_tweaked(r) { tweak.0[l] } else { 0 };
+                u128::from_ne_bytes(key(r, l)) ^ tweak
+            }))
+        };
+        let mut x = self ^ row(0);
+        for r in 1..=10 {
+            // Of the last round there is no MixColumns, so that is undone.
+            let key = if r < 10 { row(r) } else { Blocks([0; N]) };
+            let eight = |lanes: [u128; N]| {
+                let mut eight = aes::hazmat::Block8::default();
+                for (block, lane) in eight.iter_mut().zip(lanes) {
+                    *block = lane.to_ne_bytes().into();
+                }
+                eight
+            };
+            let (blocks, keys) = (&mut eight(x.0), &eight(key.0));
+            match inverse {
+                true => aes::hazmat::equiv_inv_cipher_round_par(blocks, keys),
+                false => aes::hazmat::cipher_round_par(blocks, keys),
+            }
+            if r == 10 {
+                let undo = match inverse {
+                    true => aes::hazmat::mix_columns,
+                    false => aes::hazmat::inv_mix_columns,
+                };
+                blocks.iter_mut().for_each(undo);
+            }
+            x = Blocks(core::array::from_fn(|l| {
+                u128::from_ne_bytes(blocks[l].into())
+            }));
+        }
+        x ^ row(10)
+    }
+}
+
 impl<const N: usize> Isa for Portable<N> {
     type W = Blocks<N>;
     type Keys = SoftKey;
@@ -320,20 +384,66 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
-    fn expand_row<const L: usize>(self, keys: &mut LaneKeys<L>, raw: [Blocks<N>; 2], bytes: usize) {
+    fn expand_row<const L: usize>(
+        self,
+        keys: &mut LaneKeys<L>,
+        raw: [Blocks<N>; 2],
+        bytes: usize,
+        part: Part,
+    ) {
+        let which = usize::from(part == Part::Second);
         keys.set_rounds(bytes / 4 + 6);
         for l in 0..N {
             let mut key = [0; 32];
             key[..16].copy_from_slice(&raw[0].0[l].to_ne_bytes());
             key[16..].copy_from_slice(&raw[1].0[l].to_ne_bytes());
-            keys.derive_soft(l, Soft::new(&key[..bytes]), [raw[0].0[l], raw[1].0[l]]);
+            keys.derive_soft(
+                which,
+                l,
+                Soft::new(&key[..bytes]),
+                [raw[0].0[l], raw[1].0[l]],
+            );
             key.zeroize();
         }
+    }
+
+    fn schedule_row(self, raw: Blocks<N>) -> RoundKeys<Blocks<N>> {
+        let mut rows = [raw; 11];
+        for (l, raw) in raw.0.iter().enumerate() {
+            for (row, block) in rows.iter_mut().zip(schedule(&raw.to_ne_bytes())) {
+                row.0[l] = u128::from_ne_bytes(block);
+            }
+        }
+        rows
+    }
+
+    fn inverse_mix(self, x: Blocks<N>) -> Blocks<N> {
+        x.through(|blocks| blocks.iter_mut().for_each(aes::hazmat::inv_mix_columns))
+    }
+
+    fn tweaked(self, keys: &&SoftKey, way: Way, x: Blocks<N>, tweak: Blocks<N>) -> Blocks<N> {
+        let rows = match way {
+            Way::Encrypt => &keys.rows[0],
+            Way::Decrypt => &keys.rows[1],
+            Way::EncryptSecond => &keys.rows[2],
+        };
+        x.tweaked(way, tweak, |r, _| rows[r])
+    }
+
+    fn tweaked_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        way: Way,
+        x: Blocks<N>,
+        tweak: Blocks<N>,
+    ) -> Blocks<N> {
+        x.tweaked(way, tweak, |r, l| *keys.round_key_of(way, r, l))
     }
 
     fn keys(self, key: &Key) -> SoftKey {
         let (first, second) = key.raw();
         SoftKey {
+            rows: [key.enc, key.dec, key.second],
             first: Soft::new(first.as_ref()),
             second: second.map(|raw| Soft::new(raw.as_ref())),
         }
@@ -343,8 +453,12 @@ impl<const N: usize> Isa for Portable<N> {
         keys
     }
 
+    fn load_keys_128(self, keys: &SoftKey) -> &SoftKey {
+        keys
+    }
+
     fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses) {
-        let SoftKey { first, second } = self.keys(key);
+        let SoftKey { first, second, .. } = self.keys(key);
         keys.set_soft(l, key, [Some(first), second], uses);
     }
 
@@ -364,15 +478,20 @@ impl<const N: usize> Isa for Portable<N> {
         })
     }
 
-    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+    fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, _: usize, x: Blocks<N>) -> Blocks<N> {
         x.each(|l, block| keys.soft(0, l).map(|soft| soft.encrypt(block)))
     }
 
-    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+    fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, _: usize, x: Blocks<N>) -> Blocks<N> {
         x.each(|l, block| keys.soft(0, l).map(|soft| soft.decrypt(block)))
     }
 
-    fn encrypt_second_each<const L: usize>(self, keys: &LaneKeys<L>, x: Blocks<N>) -> Blocks<N> {
+    fn encrypt_second_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        _: usize,
+        x: Blocks<N>,
+    ) -> Blocks<N> {
         x.each(|l, block| keys.soft(1, l).map(|soft| soft.encrypt(block)))
     }
 
@@ -446,12 +565,29 @@ impl<const N: usize> Isa for Portable<N> {
         Blocks(out)
     }
 
-    fn dot<const M: usize>(self, x: [Blocks<N>; M], y: [Blocks<N>; M]) -> Blocks<N> {
+    fn dot<F: Field, const M: usize>(self, x: [Blocks<N>; M], y: [Blocks<N>; M]) -> Blocks<N> {
         let mut sum = Blocks([0; N]);
         for (x, y) in x.into_iter().zip(y) {
-            sum = sum ^ x.mul(y);
+            sum = sum ^ x.mul::<F>(y);
         }
         self.fold(sum)
+    }
+
+    fn running(self, before: Blocks<N>, x: Blocks<N>) -> Blocks<N> {
+        let mut last = before.0[N - 1];
+        Blocks(x.0.map(|x| {
+            last ^= x;
+            last
+        }))
+    }
+
+    fn horner<F: Field>(self, before: Blocks<N>, x: Blocks<N>, powers: &[Block]) -> Blocks<N> {
+        let factor = u128::from_ne_bytes(powers[0]);
+        let mut last = before.0[N - 1];
+        Blocks(x.0.map(|x| {
+            last = product::<F>(last, factor) ^ x;
+            last
+        }))
     }
 
     fn iota(self) -> Blocks<N> {

@@ -205,6 +205,11 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn last_everywhere(self) -> Self {
+        unsafe { _mm256_permute2x128_si256::<0x11>(self, self) }
+    }
+
+    #[inline(always)]
     unsafe fn last(self) -> Block {
         let mut block = [0; 16];
         unsafe {

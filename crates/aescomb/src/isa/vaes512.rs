@@ -228,6 +228,11 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn last_everywhere(self) -> Self {
+        unsafe { _mm512_shuffle_i64x2::<0xff>(self, self) }
+    }
+
+    #[inline(always)]
     unsafe fn last(self) -> Block {
         let mut block = [0; 16];
         unsafe {

@@ -6,7 +6,7 @@
 //! (tokens come from detection, values from tokens).
 #![allow(unsafe_code)]
 
-use super::{Block, Part, Wide};
+use super::{Block, Field, Part, RoundKeys, Way, Wide, is_tweaked};
 use crate::key::Key;
 use crate::lane_keys::LaneKeys;
 use core::ops::{BitAnd, BitXor};
@@ -82,6 +82,8 @@ pub(crate) trait Vector: Copy {
     /// The blocks one place up; the last of `before` comes first.
     unsafe fn shift_in(before: Self, x: Self) -> Self;
     unsafe fn last(self) -> Block;
+    /// The last block in the place of every block.
+    unsafe fn last_everywhere(self) -> Self;
 }
 
 /// `U` registers of blocks.
@@ -255,11 +257,16 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
-    fn mul(self, b: Self) -> Self {
+    fn mul<F: Field>(self, b: Self) -> Self {
         Words(each!(self.0, b.0, a, b => {
             let (low, middle, high) = products(a, b);
-            reduce(low, middle, high)
+            reduce::<F, V>(low, middle, high)
         }))
+    }
+
+    #[inline(always)]
+    fn add_halves(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => a.add64(b)))
     }
 }
 
@@ -299,17 +306,28 @@ const FOLD: Block = bytes_from([0x87, 0, 0, 0], [0; 4], [1, 0, 0, 0], [0; 4]);
 /// x^127 + x^126 + x^121 + 1 without the 1, divided by x^64, in the upper half.
 const POLYVAL: Block = bytes_from([0; 4], [0; 4], [0; 4], [0, 0, 0, 0xc2]);
 
-/// `(low + middle x^64 + high x^128) / x^128` in the field of POLYVAL: two steps
-/// of Gueron's reduction. In this field 1 is x^64 (x^64 + x^63 + x^62 + x^57), so
-/// the lower half of a sum goes up by 64 bits at the price of a product.
+/// x^7 + x^2 + x + 1 without the 1, in the lower half.
+const PLAIN: Block = bytes_from([0x86, 0, 0, 0], [0; 4], [0; 4], [0; 4]);
+
+/// In the field of POLYVAL `(low + middle x^64 + high x^128) / x^128`: two steps of
+/// Gueron's reduction. There 1 is x^64 (x^64 + x^63 + x^62 + x^57), so the lower half
+/// of a sum goes up by 64 bits at the price of a product. In the plain field x^128 is
+/// x^7 + x^2 + x + 1, and the upper half of the sum itself goes down in the same way.
 #[inline(always)]
-unsafe fn reduce<V: Vector>(low: V, middle: V, high: V) -> V {
+unsafe fn reduce<F: Field, V: Vector>(low: V, middle: V, high: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
-        let poly = V::splat(&POLYVAL);
-        let middle = middle.xor(low.swap_halves()).xor(low.clmul::<0x10>(poly));
-        high.xor(middle.swap_halves())
-            .xor(middle.clmul::<0x10>(poly))
+        if F::POLYVAL {
+            let poly = V::splat(&POLYVAL);
+            let middle = middle.xor(low.swap_halves()).xor(low.clmul::<0x10>(poly));
+            high.xor(middle.swap_halves())
+                .xor(middle.clmul::<0x10>(poly))
+        } else {
+            let poly = V::splat(&PLAIN);
+            let middle = middle.xor(high.swap_halves()).xor(high.clmul::<0x01>(poly));
+            low.xor(middle.swap_halves())
+                .xor(middle.clmul::<0x01>(poly))
+        }
     }
 }
 
@@ -395,7 +413,7 @@ macro_rules! rounds {
 impl<V: Vector> Broadcast<V> {
     /// A copy made key by key: one made as a whole stays in memory.
     #[inline(always)]
-    pub(crate) fn load(&self) -> Self {
+    pub(crate) fn load(&self, rounds: usize) -> Self {
         macro_rules! each_key {
             ($from:ident) => {{
                 let k = &self.$from;
@@ -409,8 +427,13 @@ impl<V: Vector> Broadcast<V> {
             enc: each_key!(enc),
             dec: each_key!(dec),
             second: each_key!(second),
-            rounds: self.rounds,
+            rounds,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds
     }
 
     #[inline(always)]
@@ -427,6 +450,45 @@ impl<V: Vector> Broadcast<V> {
     pub(crate) fn encrypt_second<const U: usize>(&self, x: [V; U]) -> [V; U] {
         rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.second[r])
     }
+
+    #[inline(always)]
+    pub(crate) fn tweaked<const U: usize>(&self, way: Way, x: [V; U], tweak: [V; U]) -> [V; U] {
+        match way {
+            Way::Encrypt => rounds!(x, 10, aesenc, aesenclast, |r, u| {
+                tweaked_key(self.enc[r], r, tweak[u])
+            }),
+            Way::Decrypt => {
+                let tweak = inverse_mix(tweak);
+                rounds!(x, 10, aesdec, aesdeclast, |r, u| {
+                    tweaked_key(self.dec[r], r, tweak[u])
+                })
+            }
+            Way::EncryptSecond => rounds!(x, 10, aesenc, aesenclast, |r, u| {
+                tweaked_key(self.second[r], r, tweak[u])
+            }),
+        }
+    }
+}
+
+/// Round key `r` with the tweak, if it is one that is tweaked.
+#[inline(always)]
+unsafe fn tweaked_key<V: Vector>(key: V, r: usize, tweak: V) -> V {
+    match is_tweaked(r) {
+        // SAFETY: a value of the vector type exists.
+        true => unsafe { key.xor(tweak) },
+        false => key,
+    }
+}
+
+#[inline(always)]
+pub(crate) fn inverse_mix<V: Vector, const U: usize>(mut x: [V; U]) -> [V; U] {
+    let mut u = 0;
+    while u < U {
+        // SAFETY: a value of the vector type exists.
+        x[u] = unsafe { x[u].aesimc() };
+        u += 1;
+    }
+    x
 }
 
 // A row of lane keys has a block for each lane, at least `U * V::BLOCKS`.
@@ -434,9 +496,10 @@ impl<V: Vector> Broadcast<V> {
 #[inline(always)]
 pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
     keys: &LaneKeys<L>,
+    rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
+    rounds!(x, rounds, aesenc, aesenclast, |r, u| V::load(
         keys.enc(r, u * V::BLOCKS)
     ))
 }
@@ -444,9 +507,10 @@ pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
 #[inline(always)]
 pub(crate) fn decrypt_each<V: Vector, const U: usize, const L: usize>(
     keys: &LaneKeys<L>,
+    rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, keys.rounds(), aesdec, aesdeclast, |r, u| V::load(
+    rounds!(x, rounds, aesdec, aesdeclast, |r, u| V::load(
         keys.dec(r, u * V::BLOCKS)
     ))
 }
@@ -454,11 +518,35 @@ pub(crate) fn decrypt_each<V: Vector, const U: usize, const L: usize>(
 #[inline(always)]
 pub(crate) fn encrypt_second_each<V: Vector, const U: usize, const L: usize>(
     keys: &LaneKeys<L>,
+    rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, keys.rounds(), aesenc, aesenclast, |r, u| V::load(
+    rounds!(x, rounds, aesenc, aesenclast, |r, u| V::load(
         keys.second(r, u * V::BLOCKS)
     ))
+}
+
+#[inline(always)]
+pub(crate) fn tweaked_each<V: Vector, const U: usize, const L: usize>(
+    keys: &LaneKeys<L>,
+    way: Way,
+    x: [V; U],
+    tweak: [V; U],
+) -> [V; U] {
+    match way {
+        Way::Encrypt => rounds!(x, 10, aesenc, aesenclast, |r, u| {
+            tweaked_key(V::load(keys.enc(r, u * V::BLOCKS)), r, tweak[u])
+        }),
+        Way::Decrypt => {
+            let tweak = inverse_mix(tweak);
+            rounds!(x, 10, aesdec, aesdeclast, |r, u| {
+                tweaked_key(V::load(keys.dec(r, u * V::BLOCKS)), r, tweak[u])
+            })
+        }
+        Way::EncryptSecond => rounds!(x, 10, aesenc, aesenclast, |r, u| {
+            tweaked_key(V::load(keys.second(r, u * V::BLOCKS)), r, tweak[u])
+        }),
+    }
 }
 
 /// `[u8; 16]` with byte `i` taken from place `f(i)` of the source.
@@ -601,6 +689,7 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
     keys: &mut LaneKeys<L>,
     raw: [Words<V, U>; 2],
     bytes: usize,
+    part: Part,
 ) {
     keys.set_rounds(bytes / 4 + 6);
     let mut u = 0;
@@ -612,12 +701,33 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
             // An iterator would not inline here.
             let mut r = 0;
             while r <= keys.rounds() {
-                rk[r].store(keys.enc_mut(r, u * V::BLOCKS));
+                rk[r].store(match part {
+                    Part::First { .. } => keys.enc_mut(r, u * V::BLOCKS),
+                    Part::Second => keys.second_mut(r, u * V::BLOCKS),
+                });
                 r += 1;
             }
         }
         u += 1;
     }
+}
+
+/// The round keys of 128-bit keys that lie in registers.
+#[inline(always)]
+pub(crate) fn schedule_row<V: Vector, const U: usize>(raw: Words<V, U>) -> RoundKeys<Words<V, U>> {
+    let mut out = [raw; 11];
+    let mut u = 0;
+    while u < U {
+        // SAFETY: values of the vector type exist.
+        let rk = unsafe { schedule(raw.0[u], raw.0[u], 16) };
+        let mut r = 0;
+        while r < 11 {
+            out[r].0[u] = rk[r];
+            r += 1;
+        }
+        u += 1;
+    }
+    out
 }
 
 /// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
@@ -692,9 +802,19 @@ unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
     }
 }
 
+/// The product of the blocks.
+#[inline(always)]
+unsafe fn product<F: Field, V: Vector>(x: V, y: V) -> V {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let (low, middle, high) = products(x, y);
+        reduce::<F, V>(low, middle, high)
+    }
+}
+
 /// The sum of the products of all blocks, reduced once, in the first block.
 #[inline(always)]
-pub(crate) fn dot<V: Vector, const U: usize, const N: usize>(
+pub(crate) fn dot<F: Field, V: Vector, const U: usize, const N: usize>(
     x: [Words<V, U>; N],
     y: [Words<V, U>; N],
 ) -> V {
@@ -713,8 +833,76 @@ pub(crate) fn dot<V: Vector, const U: usize, const N: usize>(
             }
             i += 1;
         }
-        reduce(low, middle, high).fold()
+        reduce::<F, V>(low, middle, high).fold()
     }
+}
+
+/// The blocks of `x` `n` blocks up, and zeros.
+#[inline(always)]
+unsafe fn up<V: Vector>(mut x: V, n: usize) -> V {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let zero = V::splat(&[0; 16]);
+        let mut i = 0;
+        while i < n {
+            x = V::shift_in(zero, x);
+            i += 1;
+        }
+        x
+    }
+}
+
+#[inline(always)]
+pub(crate) fn running<V: Vector, const U: usize>(
+    before: Words<V, U>,
+    x: Words<V, U>,
+) -> Words<V, U> {
+    let mut out = x.0;
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        let mut last = before.0[U - 1].last_everywhere();
+        let mut u = 0;
+        while u < U {
+            let mut n = 1;
+            while n < V::BLOCKS {
+                out[u] = out[u].xor(up(out[u], n));
+                n *= 2;
+            }
+            out[u] = out[u].xor(last);
+            last = out[u].last_everywhere();
+            u += 1;
+        }
+    }
+    Words(out)
+}
+
+/// In a register by doubling distances, from register to register one after the other.
+#[inline(always)]
+pub(crate) fn horner<F: Field, V: Vector, const U: usize>(
+    before: Words<V, U>,
+    x: Words<V, U>,
+    powers: &[Block],
+) -> Words<V, U> {
+    assert!(powers.len() >= V::BLOCKS);
+    let mut out = x.0;
+    // SAFETY: values of the vector type exist, and there are so many powers.
+    unsafe {
+        let each = V::load(powers.as_ptr().cast());
+        let mut last = before.0[U - 1].last_everywhere();
+        let mut u = 0;
+        while u < U {
+            let mut n = 1;
+            while n < V::BLOCKS {
+                let power = V::splat(&powers[n - 1]);
+                out[u] = out[u].xor(product::<F, V>(up(out[u], n), power));
+                n *= 2;
+            }
+            out[u] = out[u].xor(product::<F, V>(last, each));
+            last = out[u].last_everywhere();
+            u += 1;
+        }
+    }
+    Words(out)
 }
 
 /// A token for `U` registers of type `V`, and its [`Isa`](super::Isa).
@@ -796,8 +984,41 @@ macro_rules! token {
                 keys: &mut $crate::lane_keys::LaneKeys<L>,
                 raw: [Self::W; 2],
                 bytes: usize,
+                part: $crate::isa::Part,
             ) {
-                $crate::isa::x86::expand_row(keys, raw, bytes);
+                $crate::isa::x86::expand_row(keys, raw, bytes, part);
+            }
+
+            #[inline(always)]
+            fn schedule_row(self, raw: Self::W) -> $crate::isa::RoundKeys<Self::W> {
+                $crate::isa::x86::schedule_row(raw)
+            }
+
+            #[inline(always)]
+            fn inverse_mix(self, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words($crate::isa::x86::inverse_mix(x.0))
+            }
+
+            #[inline(always)]
+            fn tweaked(
+                self,
+                keys: &Self::Loaded<'_>,
+                way: $crate::isa::Way,
+                x: Self::W,
+                tweak: Self::W,
+            ) -> Self::W {
+                $crate::isa::x86::Words(keys.tweaked(way, x.0, tweak.0))
+            }
+
+            #[inline(always)]
+            fn tweaked_each<const L: usize>(
+                self,
+                keys: &$crate::lane_keys::LaneKeys<L>,
+                way: $crate::isa::Way,
+                x: Self::W,
+                tweak: Self::W,
+            ) -> Self::W {
+                $crate::isa::x86::Words($crate::isa::x86::tweaked_each(keys, way, x.0, tweak.0))
             }
 
             #[inline(always)]
@@ -808,7 +1029,12 @@ macro_rules! token {
 
             #[inline(always)]
             fn load_keys(self, keys: &Self::Keys) -> Self::Keys {
-                keys.load()
+                keys.load(keys.rounds())
+            }
+
+            #[inline(always)]
+            fn load_keys_128(self, keys: &Self::Keys) -> Self::Keys {
+                keys.load(10)
             }
 
             #[inline(always)]
@@ -841,27 +1067,30 @@ macro_rules! token {
             fn encrypt_each<const L: usize>(
                 self,
                 keys: &$crate::lane_keys::LaneKeys<L>,
+                rounds: usize,
                 x: Self::W,
             ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::encrypt_each(keys, x.0))
+                $crate::isa::x86::Words($crate::isa::x86::encrypt_each(keys, rounds, x.0))
             }
 
             #[inline(always)]
             fn decrypt_each<const L: usize>(
                 self,
                 keys: &$crate::lane_keys::LaneKeys<L>,
+                rounds: usize,
                 x: Self::W,
             ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::decrypt_each(keys, x.0))
+                $crate::isa::x86::Words($crate::isa::x86::decrypt_each(keys, rounds, x.0))
             }
 
             #[inline(always)]
             fn encrypt_second_each<const L: usize>(
                 self,
                 keys: &$crate::lane_keys::LaneKeys<L>,
+                rounds: usize,
                 x: Self::W,
             ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::encrypt_second_each(keys, x.0))
+                $crate::isa::x86::Words($crate::isa::x86::encrypt_second_each(keys, rounds, x.0))
             }
 
             #[inline(always)]
@@ -1028,10 +1257,29 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn dot<const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W {
+            fn dot<F: $crate::isa::Field, const N: usize>(
+                self,
+                x: [Self::W; N],
+                y: [Self::W; N],
+            ) -> Self::W {
                 let mut out = [self.splat(&[0; 16]).0[0]; $u];
-                out[0] = $crate::isa::x86::dot(x, y);
+                out[0] = $crate::isa::x86::dot::<F, _, _, _>(x, y);
                 $crate::isa::x86::Words(out)
+            }
+
+            #[inline(always)]
+            fn running(self, before: Self::W, x: Self::W) -> Self::W {
+                $crate::isa::x86::running(before, x)
+            }
+
+            #[inline(always)]
+            fn horner<F: $crate::isa::Field>(
+                self,
+                before: Self::W,
+                x: Self::W,
+                powers: &[$crate::isa::Block],
+            ) -> Self::W {
+                $crate::isa::x86::horner::<F, _, _>(before, x, powers)
             }
 
             #[inline(always)]

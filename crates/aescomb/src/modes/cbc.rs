@@ -41,6 +41,7 @@ impl Registered for Cbc {
         parallel_decrypt: true,
         inverse: true,
         nonce_reuse: "equal message beginnings show",
+        research: None,
     };
     type Forward = Encrypt;
     type Backward = Decrypt;

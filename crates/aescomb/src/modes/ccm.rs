@@ -48,6 +48,7 @@ impl Registered for Ccm {
         parallel_decrypt: false,
         inverse: false,
         nonce_reuse: "the xor of the messages leaks, forgeries",
+        research: None,
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -138,7 +139,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 3], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 3], last: &mut Last<C::W>) {
         let bytes = last.first.count.first_bytes();
         last.first.block = crypt::<C, SEAL>(
             c,

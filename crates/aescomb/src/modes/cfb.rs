@@ -37,6 +37,7 @@ impl Registered for Cfb128 {
         parallel_decrypt: true,
         inverse: false,
         nonce_reuse: "first differing blocks leak their xor",
+        research: None,
     };
     type Forward = Encrypt;
     type Backward = Decrypt;

@@ -43,6 +43,7 @@ impl Registered for Cmac {
         parallel_decrypt: false,
         inverse: false,
         nonce_reuse: "no nonce",
+        research: None,
     };
     type Forward = Mac;
     type Backward = Mac;
@@ -84,7 +85,12 @@ impl Sweep for Mac {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [chain]: &mut [C::W; 1],
+        last: &mut Last<C::W>,
+    ) {
         *chain = c.encrypt(*chain ^ masked(c, last.first));
     }
 

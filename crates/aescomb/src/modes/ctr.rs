@@ -41,6 +41,7 @@ impl Registered for Ctr {
         parallel_decrypt: true,
         inverse: false,
         nonce_reuse: "the xor of the messages leaks",
+        research: None,
     };
     type Forward = Crypt<128>;
     type Backward = Crypt<128>;

@@ -40,6 +40,7 @@ impl Registered for Ecb {
         parallel_decrypt: true,
         inverse: true,
         nonce_reuse: "no nonce: equal blocks show",
+        research: None,
     };
     type Forward = Encrypt;
     type Backward = Decrypt;

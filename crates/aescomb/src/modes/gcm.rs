@@ -21,8 +21,8 @@
 
 use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, SECOND, Sweep, Tables, Tail};
 use crate::backend::Backend;
-use crate::gf128::{double_polyval, mul};
-use crate::isa::{Cipher, Isa, Wide};
+use crate::gf128::{double_polyval, mul_polyval};
+use crate::isa::{Cipher, Field, Isa, Polyval, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, MAX_LANES, Piece};
@@ -56,6 +56,7 @@ impl Registered for Gcm {
         parallel_decrypt: true,
         inverse: false,
         nonce_reuse: "the hash key leaks: forgeries of any message",
+        research: None,
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -122,9 +123,9 @@ fn hashed(h: u128, nonce: &[u8]) -> u128 {
     for bytes in nonce.chunks(16) {
         let mut block = [0; 16];
         block[..bytes.len()].copy_from_slice(bytes);
-        sum = mul(sum ^ u128::from_be_bytes(block), h);
+        sum = mul_polyval(sum ^ u128::from_be_bytes(block), h);
     }
-    sum = mul(sum ^ (nonce.len() as u128 * 8), h);
+    sum = mul_polyval(sum ^ (nonce.len() as u128 * 8), h);
     sum.swap_bytes()
 }
 
@@ -165,7 +166,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash, _]: &mut [C::W; 2], x: C::W, _: usize) {
-        *hash = c.hash(*hash, x.swap_bytes());
+        *hash = c.hash::<Polyval>(*hash, x.swap_bytes());
     }
 
     #[inline(always)]
@@ -181,7 +182,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 2], last: &mut Last<C::W>) {
         let x = last.first.block;
         let y = crypt(c, state, x);
         last.first.block = y;
@@ -199,7 +200,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers(s, key, tables);
+        powers::<Polyval, _>(s, key, tables);
     }
 
     #[inline(always)]
@@ -209,16 +210,16 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash, _]: [C::W; 2]) -> C::W {
-        (hash ^ h[1]).mul(c.subkey(0)).swap_bytes() ^ h[0]
+        (hash ^ h[1]).mul::<Polyval>(c.subkey(0)).swap_bytes() ^ h[0]
     }
 }
 
 /// About how many rows' time `powers` takes.
 pub(super) const POWERS: usize = 8;
 
-/// H^n ... H^1 for n lanes, and H^2n ... H^(n+1).
+/// Of the key's first constant H: H^n ... H^1 for n lanes, and H^2n ... H^(n+1).
 #[inline(always)]
-pub(super) fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
     let mut square = s.splat(key.subkey(0));
     let mut power = square;
@@ -230,12 +231,12 @@ pub(super) fn powers<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
                 *block = [0xff; 16];
             }
         }
-        power = S::W::select(s.load_row(&bit), power.mul(square), power);
-        square = square.mul(square);
+        power = S::W::select(s.load_row(&bit), power.mul::<F>(square), power);
+        square = square.mul::<F>(square);
         i *= 2;
     }
     let (first, second) = tables.split_at_mut(SECOND);
-    for (power, row) in [(power, first), (power.mul(square), second)] {
+    for (power, row) in [(power, first), (power.mul::<F>(square), second)] {
         let mut powers = [[0; 16]; MAX_LANES];
         s.store_row(power, &mut powers);
         row.copy_from_slice(&powers);
@@ -279,17 +280,17 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        *hash = c.hash(*hash, x.swap_bytes());
+        *hash = c.hash::<Polyval>(*hash, x.swap_bytes());
         *hash
     }
 
     #[inline(always)]
     fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers(s, key, tables);
+        powers::<Polyval, _>(s, key, tables);
     }
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
-        (hash ^ h[1]).mul(c.subkey(0)).swap_bytes() ^ h[0]
+        (hash ^ h[1]).mul::<Polyval>(c.subkey(0)).swap_bytes() ^ h[0]
     }
 }

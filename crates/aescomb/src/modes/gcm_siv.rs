@@ -17,8 +17,8 @@
 #![forbid(unsafe_code)]
 
 use super::gcm::{POWERS, powers};
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, TAG, Tables, Tail};
-use crate::isa::{Cipher, Isa, Wide};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, TAG, Tables, Tail};
+use crate::isa::{Cipher, Isa, Polyval, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
@@ -53,6 +53,7 @@ impl Registered for GcmSiv {
         parallel_decrypt: true,
         inverse: false,
         nonce_reuse: "equal messages show",
+        research: None,
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;
@@ -75,7 +76,7 @@ fn header(m: &Facts<'_>) -> [u128; HEADER] {
 
 /// RFC 8452 section 4: the hash key, and the key of `bytes` bytes.
 #[inline(always)]
-fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> [C::W; 3] {
+fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> Own<C::W> {
     // The counter goes before the nonce.
     let nonce =
         nonce.shuffle(c.splat(&[0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]));
@@ -86,7 +87,11 @@ fn derive<C: Cipher>(c: &C, nonce: C::W, bytes: usize) -> [C::W; 3] {
         24 => half(c, nonce, 4),
         _ => block(c, nonce, 4),
     };
-    [hash, first, second]
+    Own {
+        constants: [hash, c.zero()],
+        first: [first, second],
+        second: [c.zero(); 2],
+    }
 }
 
 /// The first half of CIPH_K(i || N), and zeros.
@@ -130,7 +135,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> [C::W; 3] {
+    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
         derive(c, h[0], bytes)
     }
 
@@ -141,7 +146,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) {
-        *hash = c.hash(*hash, x);
+        *hash = c.hash::<Polyval>(*hash, x);
     }
 
     #[inline(always)]
@@ -157,12 +162,12 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 
     #[inline(always)]
     fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers(s, key, tables);
+        powers::<Polyval, _>(s, key, tables);
     }
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
-        let hash = (hash ^ h[1]).mul(c.subkey(0));
+        let hash = (hash ^ h[1]).mul::<Polyval>(c.subkey(0));
         let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
         c.encrypt((hash ^ h[0]) & cleared)
     }
@@ -186,7 +191,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> [C::W; 3] {
+    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
         derive(c, h[0], bytes)
     }
 
@@ -210,7 +215,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, state: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 1], last: &mut Last<C::W>) {
         last.first.block = Self::step(c, state, last.first.block, 0);
     }
 }

@@ -51,6 +51,7 @@ impl Registered for Ocb {
         parallel_decrypt: true,
         inverse: true,
         nonce_reuse: "equal blocks at equal places show, forgeries",
+        research: None,
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -75,6 +76,18 @@ fn l<C: Cipher>(c: &C, i: u32) -> C::W {
     last.times_power(more).swap_bytes()
 }
 
+/// The tag's length in bits modulo 128 in 7 bits || 0* 1 || N.
+#[inline(always)]
+pub(super) fn nonce(m: &Facts<'_>) -> u128 {
+    // The bytes of the block in order are those of the integer from the lowest on.
+    let end = |n: usize| m.nonce_block() << (8 * (16 - n)) | 1 << (8 * (15 - n));
+    let nonce = match m.nonce_len() {
+        12 => end(12), // the usual length, without shifts that vary
+        n => end(n),
+    };
+    nonce | (m.tag_len() as u128 * 8 % 128) << 1
+}
+
 /// In the header: the nonce; later HASH(A). In the state: the offset, the sum.
 impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
@@ -95,13 +108,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        // The bytes of the block in order are those of the integer from the lowest on.
-        let end = |n: usize| m.nonce_block() << (8 * (16 - n)) | 1 << (8 * (15 - n));
-        let nonce = match m.nonce_len() {
-            12 => end(12), // the usual length, without shifts that vary
-            n => end(n),
-        };
-        [nonce | (m.tag_len() as u128 * 8 % 128) << 1, 0, 0, 0]
+        [nonce(&m), 0, 0, 0]
     }
 
     #[inline(always)]
@@ -176,7 +183,12 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [offset, sum]: &mut [C::W; 2],
+        last: &mut Last<C::W>,
+    ) {
         *offset = *offset ^ c.subkey(0);
         let x = last.first.block;
         let y = x ^ c.encrypt(*offset);

@@ -35,6 +35,7 @@ impl Registered for Ofb {
         parallel_decrypt: false,
         inverse: false,
         nonce_reuse: "the xor of the messages leaks",
+        research: None,
     };
     type Forward = Crypt;
     type Backward = Crypt;

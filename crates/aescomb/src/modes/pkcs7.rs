@@ -34,7 +34,12 @@ impl<M: Sweep> Sweep for Padded<M> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, state: &mut M::State<C::W>, last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        state: &mut M::State<C::W>,
+        last: &mut Last<C::W>,
+    ) {
         last.first.block = M::step(c, state, last.first.block ^ last.first.count.pkcs7(), 0);
     }
 }

@@ -44,6 +44,7 @@ impl Registered for Pmac {
         parallel_decrypt: true,
         inverse: false,
         nonce_reuse: "no nonce",
+        research: None,
     };
     type Forward = Mac;
     type Backward = Mac;
@@ -81,9 +82,14 @@ impl Sweep for Mac {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], last: &mut Last<C::W>) {
-        let three = mask.double() ^ *mask;
-        let nine = three.double() ^ three;
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [mask, sum]: &mut [C::W; 2],
+        last: &mut Last<C::W>,
+    ) {
+        let three = triple(*mask);
+        let nine = triple(three);
         let last = &last.first;
         let mask = C::W::select(last.count.partial(), nine, three).swap_bytes();
         *sum = c.encrypt(*sum ^ last.block ^ last.count.one_zero() ^ mask);
@@ -98,4 +104,15 @@ impl Sweep for Mac {
     fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, sum]: [C::W; 2]) -> C::W {
         sum
     }
+}
+
+/// 3 x and 7 x in the field of [`Wide::double`].
+#[inline(always)]
+pub(super) fn triple<W: Wide>(x: W) -> W {
+    x.double() ^ x
+}
+
+#[inline(always)]
+pub(super) fn sevenfold<W: Wide>(x: W) -> W {
+    triple(x).double() ^ x
 }

@@ -53,6 +53,7 @@ impl Registered for Siv {
         parallel_decrypt: false,
         inverse: false,
         nonce_reuse: "equal messages show",
+        research: None,
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;
@@ -120,7 +121,12 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 
     /// 16 bytes and up to 15 more, or fewer than 16 in all.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [chain, d]: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [chain, d]: &mut [C::W; 2],
+        last: &mut Last<C::W>,
+    ) {
         let Last {
             first,
             second,

@@ -48,6 +48,7 @@ impl Registered for Xts {
         parallel_decrypt: true,
         inverse: true,
         nonce_reuse: "equal blocks at equal places show",
+        research: None,
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -98,7 +99,7 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
 
     /// The last whole block, and what comes after it.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
         let Last {
             first,
             second,

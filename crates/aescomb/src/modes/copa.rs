@@ -1,0 +1,192 @@
+//! AES-COPA, version 2: Andreeva, Bogdanov, Luykx, Mennink, Tischhauser and Yasuda,
+//! "Parallelizable and Authenticated Online Ciphers" (Asiacrypt 2013); AES-COPA v.2,
+//! submission to CAESAR (2015).
+//!
+//! ```text
+//! L = CIPH_K(0^128)
+//! H_1 ... H_a = A || N
+//! S = the sum of CIPH_K(H_i ^ 2^(i-1) 3^3 L) for 1 <= i < a
+//! H_a whole:   V = CIPH_K(S ^ H_a ^ 2^(a-1) 3^4 L)
+//! otherwise:   V = CIPH_K(S ^ (H_a || 10*) ^ 2^(a-1) 3^5 L)
+//! P_d not whole, or P empty:  P_d = P_d || 10*, and f = 7; otherwise f = 1
+//! V_0 = V ^ L;  V_i = CIPH_K(P_i ^ M_i) ^ V_{i-1};  C_i = CIPH_K(V_i) ^ 2^i L
+//! M_i = 2^(i-1) 3 L, but M_d = 2^(d-1) 3 f L
+//! T = CIPH_K(CIPH_K(P_1 ^ ... ^ P_d ^ 3 M_d) ^ V_d) ^ 2^d 7 L, and a byte: 1 where P was
+//!     filled up, 0 where it was not
+//! ```
+//!
+//! Products are those of SP 800-38B section 5.3. The ciphertext has whole blocks, one at
+//! least; the byte after T belongs to the tag, of 17 bytes. The bits are those of the
+//! submission's reference code. For research and comparison, not for new protocols.
+//!
+//! Limits: keys and nonces of 16 bytes; far fewer than 2^64 blocks under a key. Messages
+//! with the same nonce and data show how long their beginnings are equal.
+#![forbid(unsafe_code)]
+
+use super::pmac::{sevenfold, triple};
+use super::{BOTH_HALVES, Feed, HEADER, Holds, Registered, Sweep, Tail};
+use crate::backend::Backend;
+use crate::gf128;
+use crate::isa::{Cipher, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, Kind, Lengths};
+
+pub(crate) struct Copa;
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for Copa {
+    const INFO: Info = Info {
+        name: "copa",
+        title: "parallelizable authenticated online cipher (AES-COPA v2)",
+        source: "AES-COPA v.2, 2015",
+        kind: Kind::Aead,
+        key_bytes: &[16],
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[17],
+        data_components: 1,
+        lengths: Lengths::Filled,
+        costs: Costs {
+            aes_per_block: 2,
+            aes_per_data_block: 1,
+            aes_per_message: 3,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "equal beginnings show",
+        research: Some("CAESAR, second round (as part of AES-COPA)"),
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    /// L and 3^3 L in reverse byte order.
+    fn constants(_: Backend, key: &mut Key) {
+        key.sub[0].reverse();
+        let mut mask = u128::from_le_bytes(key.sub[0]);
+        for _ in 0..3 {
+            mask = gf128::triple(mask);
+        }
+        key.sub[1] = mask.to_le_bytes();
+    }
+}
+
+/// In the header: H_a, filled up; what of the nonce goes into the block before; ones
+/// where H_a is filled up; the same of P_d, of messages that are opened. In the state:
+/// the next block's mask before the first layer, divided by 3, in reverse byte order; V;
+/// the sum. For associated data: its mask, likewise; the sum; that of the header.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 3];
+    type Then = Self;
+    const AES_128: bool = true;
+    const TAIL: Tail = Tail::Filled;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Last, Holds::Sum];
+    const HEADER: usize = if SEAL { 3 } else { 4 };
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = Uses {
+        forward: true,
+        inverse: !SEAL,
+        second: false,
+        constants: 2,
+    };
+
+    #[inline(always)]
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        let nonce = m.nonce_block();
+        let ones = |filled: bool| u128::from(filled).wrapping_neg();
+        let past = m.data_len() % 16;
+        // The bytes of the block in order are those of the integer from the lowest on.
+        let (end, before) = match past {
+            0 => (nonce, 0),
+            n => (nonce >> (128 - 8 * n) | 0x80 << (8 * n), nonce << (8 * n)),
+        };
+        [end, before, ones(past > 0), ones(!SEAL && m.is_filled())]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+        [c.subkey(1), c.zero(), h[1]]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [mask, sum, _]: &mut [C::W; 3], x: C::W, _: usize) {
+        *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
+        *mask = mask.double();
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 3], last: Piece<C::W>) {
+        let nonce = state[2];
+        Self::absorb(c, state, last.block ^ nonce, 0);
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [mask, sum, _]: [C::W; 3]) -> [C::W; 3] {
+        let three = triple(mask);
+        let mask = C::W::select(h[2], triple(three), three);
+        let v = c.encrypt(sum ^ h[0] ^ mask.swap_bytes());
+        [c.subkey(0), v ^ c.subkey(0).swap_bytes(), c.zero()]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 3], x: C::W, _: usize) -> C::W {
+        let after = state[0].double();
+        let before = (after ^ state[0]).swap_bytes();
+        state[0] = c.doubled(state[0]);
+        crypt::<C, SEAL>(c, state, x, before, after.swap_bytes())
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([mask, _, _]: &mut [C::W; 3], c: &C, places: C::W, _: C::W) {
+        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+    }
+
+    /// The last block, and the tag.
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], state: &mut [C::W; 3], last: &mut Last<C::W>) {
+        let last = &mut last.first;
+        let (x, filled) = match SEAL {
+            true => (last.block ^ last.count.one_zero(), last.count.partial()),
+            false => (last.block, h[3]),
+        };
+        let three = triple(state[0]);
+        let before = C::W::select(filled, sevenfold(three), three);
+        let after = state[0].double();
+        last.block = crypt::<C, SEAL>(c, state, x, before.swap_bytes(), after.swap_bytes());
+        let [_, v, sum] = state;
+        let inner = c.encrypt(*sum ^ triple(before).swap_bytes());
+        *sum = c.encrypt(inner ^ *v) ^ sevenfold(after).swap_bytes();
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, _, sum]: [C::W; 3]) -> C::W {
+        sum
+    }
+}
+
+/// One block, with its masks before and after.
+#[inline(always)]
+fn crypt<C: Cipher, const SEAL: bool>(
+    c: &C,
+    [_, v, sum]: &mut [C::W; 3],
+    x: C::W,
+    before: C::W,
+    after: C::W,
+) -> C::W {
+    if SEAL {
+        *v = c.running(*v, c.encrypt(x ^ before));
+        *sum = *sum ^ x;
+        c.encrypt(*v) ^ after
+    } else {
+        let next = c.decrypt(x ^ after);
+        let y = c.decrypt(next ^ c.before(*v, next)) ^ before;
+        *v = next;
+        *sum = *sum ^ y;
+        y
+    }
+}

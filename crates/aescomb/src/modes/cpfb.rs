@@ -1,0 +1,224 @@
+//! AES-CPFB v1, counter and plaintext feedback: M. Montes and D. Penazzi, CAESAR
+//! submission of March 2014.
+//!
+//! ```text
+//! kappa_j = CIPH_K(N || 8j + 4)               of 256-bit keys also CIPH_K of that
+//! E_j = AES under kappa_j;  w = first block of kappa_0
+//! A, M in parts of 12 bytes, the last with zeros after it
+//! X = E_0(length of M || length of A || 0^32)
+//! X ^= E_0(A_i || i)                          for each part i = 1, 2, ...
+//! S_0 = E_1(w)
+//! C_i = M_i ^ first 12 bytes of S_{i-1};  S_i = E_1((M_i || i) ^ w);  X ^= S_i
+//! T = first bytes of E_0(X)
+//! ```
+//!
+//! Sealing is parallel, opening is serial, at 12 bytes a call of AES. Limits: nonces of
+//! 12 bytes (of 8 to 15 that the design allows); tags of 1 to 16 bytes; associated data
+//! below 2^32 bytes; texts of at most 12 (2^32 - 1), as the key change that longer ones
+//! ask for is in no test vector. A repeated nonce gives away the sum of the first 12
+//! bytes of the messages, and of more where they begin alike.
+//!
+//! **For research and comparison, not for new protocols**: the submission did not get
+//! beyond the first round.
+#![forbid(unsafe_code)]
+
+use super::{Feed, HEADER, Holds, Limits, Own, Registered, Sweep, Tail};
+use crate::isa::{Cipher, Wide};
+use crate::key::Key;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, Kind, Lengths};
+
+pub(crate) struct Cpfb;
+pub(crate) struct Crypt<const SEAL: bool>;
+
+/// Bytes of a part.
+const PART: usize = 12;
+
+impl Registered for Cpfb {
+    const INFO: Info = Info {
+        name: "cpfb",
+        title: "counter and plaintext feedback",
+        source: "AES-CPFB v1 (CAESAR, 2014)",
+        kind: Kind::Aead,
+        key_bytes: &[16, 32],
+        two_keys: false,
+        nonce_bytes: (12, 12),
+        tag_bytes: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_data_block: 1,
+            aes_per_message: 5, // with keys of 16 bytes and a text
+            block_bytes: PART,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: false,
+        inverse: false,
+        nonce_reuse: "the xor of the messages' beginnings leaks",
+        research: Some("CAESAR, first round"),
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+
+    fn limits(_: usize) -> Limits {
+        Limits {
+            text: PART as u64 * u64::from(u32::MAX),
+            data: u64::from(u32::MAX),
+        }
+    }
+}
+
+/// Ones in the first 12 bytes.
+#[inline(always)]
+fn part<C: Cipher>(c: &C) -> C::W {
+    c.splat(&(u128::MAX >> 32).to_le_bytes())
+}
+
+/// A counter, little-endian, as four big-endian bytes after a part.
+#[inline(always)]
+fn after<C: Cipher>(c: &C, counter: C::W) -> C::W {
+    const N: u8 = 0x80;
+    counter.shuffle(c.splat(&[N, N, N, N, N, N, N, N, N, N, N, N, 3, 2, 1, 0]))
+}
+
+/// The bytes after the first 12 to the beginning of a block.
+#[inline(always)]
+fn beyond<C: Cipher>(c: &C, x: C::W) -> C::W {
+    const N: u8 = 0x80;
+    x.shuffle(c.splat(&[12, 13, 14, 15, N, N, N, N, N, N, N, N, N, N, N, N]))
+}
+
+/// And back.
+#[inline(always)]
+fn to_beyond<C: Cipher>(c: &C, x: C::W) -> C::W {
+    const N: u8 = 0x80;
+    x.shuffle(c.splat(&[N, N, N, N, N, N, N, N, N, N, N, N, 0, 1, 2, 3]))
+}
+
+/// Ones where a piece has more than 12 bytes.
+#[inline(always)]
+fn more<C: Cipher>(c: &C, piece: &Piece<C::W>) -> C::W {
+    piece
+        .count
+        .first_bytes()
+        .shuffle(c.splat(&[PART as u8; 16]))
+}
+
+/// S_i.
+#[inline(always)]
+fn feed<C: Cipher>(c: &C, plain: C::W, counter: C::W) -> C::W {
+    c.encrypt_second(plain ^ after(c, counter) ^ c.subkey(0))
+}
+
+/// In the header: N and the first counter; the lengths. In the state: X, S_{i-1}, i.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 3];
+    type Then = Self;
+    const TAIL: Tail = Tail::Part;
+    const FEED: Feed = if SEAL { Feed::Place } else { Feed::Serial };
+    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Last, Holds::Place];
+    const HEADER: usize = 2;
+    const STRIDE: usize = PART;
+    const DATA_STRIDE: usize = PART;
+    const TAG: bool = true;
+    const DERIVES: bool = true;
+    const DERIVES_SECOND: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+
+    #[inline(always)]
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        let text = u128::from((m.len() as u64).swap_bytes());
+        let data = u128::from((m.data_len() as u32).swap_bytes());
+        [m.nonce_block() | 4 << 120, text | data << 64, 0, 0]
+    }
+
+    #[inline(always)]
+    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
+        let zero = c.zero();
+        let first = c.encrypt(h[0]);
+        let second = c.encrypt(h[0] ^ c.splat(&(8u128 << 120).to_le_bytes()));
+        let (more, second_more) = match bytes {
+            16 => (zero, zero),
+            _ => (c.encrypt(first), c.encrypt(second)),
+        };
+        Own {
+            constants: [first, zero],
+            first: [first, more],
+            second: [second, second_more],
+        }
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+        [c.encrypt(h[1]), c.zero(), c.one()]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [sum, _, counter]: &mut [C::W; 3], x: C::W, _: usize) {
+        *sum = *sum ^ c.encrypt((x & part(c)) ^ after(c, *counter));
+        *counter = counter.count32(c.one());
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 3], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+        let [sum, _, counter] = state;
+        let x = c.encrypt(beyond(c, last.block) ^ after(c, *counter));
+        *sum = *sum ^ (x & more(c, &last));
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [sum, ..]: [C::W; 3]) -> [C::W; 3] {
+        [sum, c.encrypt_second(c.subkey(0)), c.one()]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [sum, s, counter]: &mut [C::W; 3], x: C::W, _: usize) -> C::W {
+        let (y, next);
+        if SEAL {
+            next = feed(c, x & part(c), *counter);
+            y = x ^ (c.before(*s, next) & part(c));
+        } else {
+            y = x ^ (*s & part(c));
+            next = feed(c, y & part(c), *counter);
+        }
+        *s = next;
+        *sum = *sum ^ next;
+        *counter = counter.count32(c.stride());
+        y
+    }
+
+    /// The places of the lanes' blocks.
+    #[inline(always)]
+    fn spread<C: Cipher>([_, _, counter]: &mut [C::W; 3], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count32(places);
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [sum, s, counter]: &mut [C::W; 3],
+        last: &mut Last<C::W>,
+    ) {
+        let piece = last.first;
+        let bytes = piece.count.first_bytes();
+        let x = piece.block;
+        // The first 12 bytes, then the others.
+        let mut y = x ^ (*s & part(c));
+        let plain = if SEAL { x } else { y } & bytes;
+        let next = feed(c, plain & part(c), *counter);
+        y = y ^ to_beyond(c, next);
+        let plain = if SEAL { x } else { y } & bytes;
+        let after_that = feed(c, beyond(c, plain), counter.count32(c.one()));
+        *sum = *sum ^ next ^ (after_that & more(c, &piece));
+        last.first.block = y;
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, _: &[C::W; HEADER], [sum, ..]: [C::W; 3]) -> C::W {
+        c.encrypt(sum)
+    }
+}

@@ -1,0 +1,405 @@
+//! Julius, in the form regular Julius-ECB: Bahack, "Julius: Secure Mode of Operation for
+//! Authenticated Encryption Based on ECB and Finite Field Multiplications", submission
+//! to CAESAR (v1.0, 2014).
+//!
+//! ```text
+//! D = CIPH_K(0^128)
+//! R_0 = 0^128;  R_1 ... R_n = 0* || P, whole blocks
+//! B_1 ... B_m = 0^127 1, N, the lengths of A and P in bytes, A || 0*, R_0 ... R_n
+//! M = CIPH_K(B_1 D^(m-1) ^ B_2 D^(m-2) ^ ... ^ B_m)
+//! n odd:   K_i = M D^i
+//! n even:  K_0 = M;  K_1 = M D ^ M;  K_i = M D^(i-1) from 2 on
+//! T = CIPH_K(R_0 ^ K_0);  C_i = CIPH_K(R_i ^ K_i)
+//! ```
+//!
+//! Products are those of the field of SP 800-38B section 5.3. Lengths are big-endian, of
+//! 64 bits. If there is a text, hashing the masked R_i gives M as hashing R_i does. So,
+//! as M is also what T decrypts to, a message is opened in one pass.
+//!
+//! What the submission calls the output is T || C. Nothing in it tells how long the
+//! message is. Its reference code never undoes the masks, and it does not multiply by D
+//! but by what it makes of it by mistake; here products are those of the field. For
+//! research and comparison, not for new protocols.
+//!
+//! Limits: keys and nonces of 16 bytes, tags of 16. With a repeated nonce equal messages
+//! with equal data show, and nothing else.
+#![forbid(unsafe_code)]
+
+use super::gcm::{POWERS, powers};
+use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tables, Tail};
+use crate::backend::Backend;
+use crate::isa::{Cipher, Isa, Plain, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, Kind, Lengths};
+
+pub(crate) struct Julius;
+/// M from the text.
+pub(crate) struct Hash;
+/// The text and the tag by M.
+pub(crate) struct Seal;
+/// Both at once, M being given.
+pub(crate) struct Open;
+
+impl Registered for Julius {
+    const INFO: Info = Info {
+        name: "julius",
+        title: "Julius-ECB, regular",
+        source: "Bahack, CAESAR, 2014",
+        kind: Kind::Aead,
+        key_bytes: &[16],
+        two_keys: false,
+        nonce_bytes: (16, 16),
+        tag_bytes: &[16],
+        data_components: 1,
+        lengths: Lengths::Untold,
+        // But of associated data one multiplication per block.
+        costs: Costs {
+            aes_per_block: 1,
+            aes_per_message: 2,
+            mul_per_block: 2,
+            mul_per_message: 2,
+            ..Costs::NONE
+        },
+        parallel_encrypt: true,
+        parallel_decrypt: true,
+        inverse: true,
+        nonce_reuse: "equal messages show",
+        research: Some("CAESAR, first round; its reference code never opened what it sealed"),
+    };
+    type Forward = Hash;
+    type Backward = Open;
+
+    /// D in reverse byte order.
+    fn constants(_: Backend, key: &mut Key) {
+        key.sub[0].reverse();
+    }
+}
+
+/// In the header: the nonce; the lengths, both in reverse byte order; ones where n is
+/// odd; the tag.
+#[inline(always)]
+fn header(m: &Facts<'_>, len: usize) -> [u128; HEADER] {
+    let odd = len.div_ceil(16) % 2;
+    [
+        m.nonce_block().swap_bytes(),
+        (m.data_len() as u128) << 64 | len as u128,
+        (odd as u128).wrapping_neg(),
+        m.given_tag(),
+    ]
+}
+
+/// The hash of what comes before associated data.
+#[inline(always)]
+fn begin<C: Cipher>(c: &C, h: &[C::W; HEADER]) -> C::W {
+    let hash = c.hash::<Plain>(c.subkey(0), h[0]);
+    c.hash::<Plain>(hash, h[1])
+}
+
+/// K_1, and what the rule for those after it lacks there; both in reverse byte order.
+#[inline(always)]
+fn masks<C: Cipher>(c: &C, h: &[C::W; HEADER], m: C::W) -> [C::W; 2] {
+    let m = m.swap_bytes();
+    let product = m.mul::<Plain>(c.subkey(0));
+    [
+        C::W::select(h[2], product, m),
+        C::W::select(h[2], c.zero(), product),
+    ]
+}
+
+/// A block's mask, in reverse byte order.
+#[inline(always)]
+fn mask<C: Cipher>(c: &C, k: &mut C::W, first: &mut C::W) -> C::W {
+    let mask = *k ^ *first;
+    *k = c.scaled::<Plain>(*k);
+    *first = c.zero();
+    mask
+}
+
+const USES: Uses = Uses {
+    constants: 1,
+    ..FORWARD
+};
+
+/// In the header, from the text on: in place of the nonce, the hash of what comes before
+/// R_0. In the state: the hash, in reverse byte order, later M.
+impl Sweep for Hash {
+    type State<W: Wide> = [W; 1];
+    type Then = Seal;
+    const AES_128: bool = true;
+    const MORE: bool = true;
+    const TAIL: Tail = Tail::Last;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const TABLES: usize = POWERS;
+    const HEADER: usize = 3;
+    const OUTPUT: bool = false;
+    const MOVED: bool = true;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        header(&m, m.len())
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+        [begin(c, h)]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) {
+        *hash = c.hash::<Plain>(*hash, x.swap_bytes());
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 1], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [hash]: [C::W; 1]) -> [C::W; 1] {
+        h[0] = hash;
+        [c.hash::<Plain>(hash, c.zero())]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
+        Self::absorb(c, state, x, row);
+        x
+    }
+
+    /// The last block, which may be R_0.
+    #[inline(always)]
+    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: &mut [C::W; 1], last: &mut Last<C::W>) {
+        let last = &last.first;
+        let hash_of_all = *hash ^ last.block.swap_bytes();
+        *hash = c.encrypt(C::W::select(last.count.any(), hash_of_all, h[0]).swap_bytes());
+    }
+
+    #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, tables);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [m]: [C::W; 1]) -> C::W {
+        m
+    }
+}
+
+/// In the header: in place of the tag, M. In the state: the next block's mask; what the
+/// first has more; both in reverse byte order.
+impl Sweep for Seal {
+    type State<W: Wide> = [W; 2];
+    type Then = Self;
+    const AES_128: bool = true;
+    // As in the other pass, so that messages stay in order.
+    const TAIL: Tail = Tail::Last;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const TABLES: usize = POWERS;
+    const HEADER: usize = 3;
+    const AGAIN: bool = true;
+    const MOVED: bool = true;
+    const TAG: bool = true;
+    const USES: Uses = USES;
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+        masks(c, h, h[TAG])
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [k, first]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        c.encrypt(x ^ mask(c, k, first).swap_bytes())
+    }
+
+    #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, tables);
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([k, _]: &mut [C::W; 2], c: &C, _: C::W, _: C::W) {
+        *k = c.scales::<Plain>(*k);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], _: [C::W; 2]) -> C::W {
+        c.encrypt(h[TAG])
+    }
+}
+
+/// In the header and the state: those of `Hash` and `Seal`, and where the hash of the
+/// masked text gives M, so does that of the text.
+impl Sweep for Open {
+    type State<W: Wide> = [W; 3];
+    type Then = Self;
+    const AES_128: bool = true;
+    const TAIL: Tail = Tail::Last;
+    const FEED: Feed = Feed::Place;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place, Holds::Sum];
+    const TABLES: usize = POWERS;
+    const HEADER: usize = 4;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = Uses {
+        inverse: true,
+        ..USES
+    };
+
+    #[inline(always)]
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        header(&m, m.opened_len())
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+        [begin(c, h), c.zero(), c.zero()]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [hash, _, _]: &mut [C::W; 3], x: C::W, _: usize) {
+        *hash = c.hash::<Plain>(*hash, x.swap_bytes());
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 3], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [hash, _, _]: [C::W; 3]) -> [C::W; 3] {
+        h[0] = hash;
+        // R_0 masked: M, if the tag is right.
+        let m = c.decrypt(h[TAG]);
+        let [k, first] = masks(c, h, m);
+        [c.hash::<Plain>(hash, m.swap_bytes()), k, first]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [hash, k, first]: &mut [C::W; 3], x: C::W, _: usize) -> C::W {
+        let masked = c.decrypt(x).swap_bytes();
+        *hash = c.hash::<Plain>(*hash, masked);
+        (masked ^ mask(c, k, first)).swap_bytes()
+    }
+
+    /// The last block, which may be R_0; that is hashed unmasked then, as one block does
+    /// not give the same hash in both ways.
+    #[inline(always)]
+    fn finish<C: Cipher>(
+        c: &C,
+        h: &[C::W; HEADER],
+        [hash, k, first]: &mut [C::W; 3],
+        last: &mut Last<C::W>,
+    ) {
+        let last = &mut last.first;
+        let masked = c.decrypt(last.block).swap_bytes();
+        *hash = C::W::select(last.count.any(), *hash ^ masked, h[0]);
+        last.block = (masked ^ mask(c, k, first)).swap_bytes();
+    }
+
+    #[inline(always)]
+    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, tables);
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>([_, k, _]: &mut [C::W; 3], c: &C, _: C::W, _: C::W) {
+        *k = c.scales::<Plain>(*k);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, _: &[C::W; HEADER], [hash, _, _]: [C::W; 3]) -> C::W {
+        c.encrypt(c.encrypt(hash.swap_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use crate::{Backend, Comb, Key, Message, Mode, Text};
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    /// What the reference code multiplies by in the place of D: in every byte all bits
+    /// below the first one set are set too.
+    fn as_coded(byte: u8) -> u8 {
+        match byte.checked_ilog2() {
+            Some(top) => u8::MAX >> (7 - top),
+            None => 0,
+        }
+    }
+
+    fn hex(digits: &str) -> Vec<u8> {
+        let byte = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).expect("digits");
+        (0..digits.len()).step_by(2).map(byte).collect()
+    }
+
+    /// With that constant the bits are those of the reference code.
+    #[test]
+    fn reference_code() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../vectors/research/julius-as-coded/julius-as-coded.json"
+        );
+        let text: String = std::fs::read_to_string(file).expect("the vectors");
+        let mut count = 0;
+        for line in text.lines().filter(|line| line.contains("\"id\":")) {
+            let field = |name: &str| {
+                let at = line
+                    .find(&alloc::format!("\"{name}\":\""))
+                    .expect("a field");
+                let value = &line[at + name.len() + 4..];
+                hex(&value[..value.find('"').expect("its end")])
+            };
+            let (nonce, data, plain) = (field("nonce"), field("ad"), field("msg"));
+            let out = field("out");
+            let mut key = Key::new(Mode::Julius, &field("key")).expect("a key");
+            key.sub[0] = key.sub[0].map(as_coded);
+            for backend in Backend::available() {
+                let mut comb = Comb::with_backend(backend).expect("an available backend");
+                // Two at a time, so that there are rows of messages too.
+                let mut texts = [plain.clone(), plain.clone()];
+                let mut tags = [[0; 16]; 2];
+                texts.iter_mut().for_each(|t| t.resize(out.len() - 16, 0));
+                fn batch<'a>(
+                    texts: &'a mut [Vec<u8>; 2],
+                    tags: &'a mut [[u8; 16]; 2],
+                    len: usize,
+                    (nonce, data, opened): (&'a [u8], &'a [u8], usize),
+                ) -> Vec<Message<'a>> {
+                    let messages = texts.iter_mut().zip(tags);
+                    messages
+                        .map(|(text, tag)| {
+                            Message::new(Text::in_place_with_room(text, len))
+                                .nonce(nonce)
+                                .associated_data(data)
+                                .tag(tag)
+                                .opened_len(opened)
+                        })
+                        .collect()
+                }
+                let facts = (&nonce[..], &data[..], plain.len());
+                let mut sealing = batch(&mut texts, &mut tags, plain.len(), facts);
+                comb.seal(&key, &mut sealing).expect("good messages");
+                for (text, tag) in texts.iter().zip(&tags) {
+                    assert_eq!((&tag[..], &text[..]), out.split_at(16), "{backend}: {line}");
+                }
+                let mut opening = batch(&mut texts, &mut tags, out.len() - 16, facts);
+                let verdict = comb.open(&key, &mut opening).expect("good messages");
+                assert!(verdict.all_good(), "{backend}: {line}");
+                for text in &texts {
+                    assert_eq!(text[..plain.len()], plain, "{backend}: {line}");
+                }
+            }
+            count += 1;
+        }
+        assert_eq!(count, 81);
+    }
+}

@@ -1,0 +1,139 @@
+//! SILC: Iwata, Minematsu, Guo, Morioka and Kobayashi, "CLOC and SILC v3" (CAESAR
+//! submission, 2016), with AES-128, nonces of 12 bytes and tags of 8.
+//!
+//! ```text
+//! zap(X) = X || 0*, a whole block;  len(X): the number of its bytes, big-endian
+//! g(X): bytes 1 to 15 of X, then the sum of bytes 0 and 1
+//! fix1: the first bit becomes 1
+//! S = CIPH_K(000000c0 || N);  S = CIPH_K(S ^ zap(A_i));  V = g(S ^ len(A))
+//! C_1 = P_1 ^ CIPH_K(V);  C_i = P_i ^ CIPH_K(fix1(C_{i-1}))
+//! U = CIPH_K(g(V));  U = CIPH_K(U ^ zap(C_i))
+//! T = the first 8 bytes of CIPH_K(g(U ^ len(C)))
+//! ```
+//!
+//! For research and comparison. The bits are those of the submission's reference code.
+//! The two calls for a block, of the text and of the tag, do not wait for each other.
+//! Limits: keys of 16 bytes; texts and associated data below 2^64 bytes, and far fewer
+//! than 2^64 calls of AES under a key. A nonce must not repeat under a key: the first
+//! blocks in which messages with the same one differ leak their xor, and nothing is
+//! claimed of their tags.
+#![forbid(unsafe_code)]
+
+use super::cloc::{PARAM, crypt};
+use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use crate::isa::{Cipher, Wide};
+use crate::key::Key;
+use crate::lane_keys::Uses;
+use crate::lanes::{Facts, Last, Piece};
+use crate::mode::{Costs, Info, Kind, Lengths};
+
+pub(crate) struct Silc;
+pub(crate) struct Crypt<const SEAL: bool>;
+
+impl Registered for Silc {
+    const INFO: Info = Info {
+        name: "silc",
+        title: "simple lightweight CFB",
+        source: "CLOC and SILC v3, CAESAR 2016",
+        kind: Kind::Aead,
+        key_bytes: &[16],
+        two_keys: false,
+        nonce_bytes: (12, 12),
+        tag_bytes: &[8],
+        data_components: 1,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 2,
+            aes_per_data_block: 1,
+            aes_per_message: 3,
+            ..Costs::NONE
+        },
+        parallel_encrypt: false,
+        parallel_decrypt: false,
+        inverse: false,
+        nonce_reuse: "first differing blocks leak their xor",
+        research: Some("CAESAR, third round (a pair with CLOC)"),
+    };
+    type Forward = Crypt<true>;
+    type Backward = Crypt<false>;
+}
+
+/// In the header: the nonce's block; the lengths of data and text. In the state: S,
+/// later what is xored to the next block; U.
+impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+    type State<W: Wide> = [W; 2];
+    type Then = Self;
+    const AES_128: bool = true;
+    const TAIL: Tail = Tail::Last;
+    const FEED: Feed = Feed::Serial;
+    const HEADER: usize = 3;
+    const TAG: bool = true;
+    const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = FORWARD;
+
+    #[inline(always)]
+    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+        [
+            PARAM << 24 | m.nonce_block() << 32,
+            (m.data_len() as u128).swap_bytes(),
+            (m.len() as u128).swap_bytes(),
+            0,
+        ]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+        [c.encrypt(h[0]), c.zero()]
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [s, _]: &mut [C::W; 2], x: C::W, _: usize) {
+        *s = c.encrypt(x ^ *s);
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, state: &mut [C::W; 2], last: Piece<C::W>) {
+        Self::absorb(c, state, last.block, 0);
+    }
+
+    #[inline(always)]
+    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [s, _]: [C::W; 2]) -> [C::W; 2] {
+        let v = mix(c, s ^ h[1]);
+        [c.encrypt(v), c.encrypt(mix(c, v))]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        crypt::<C, SEAL>(c, state, x)
+    }
+
+    #[inline(always)]
+    fn finish<C: Cipher>(
+        c: &C,
+        _: &[C::W; HEADER],
+        [stream, u]: &mut [C::W; 2],
+        last: &mut Last<C::W>,
+    ) {
+        let Piece { block: x, count } = last.first;
+        let y = x ^ *stream;
+        let cipher = if SEAL { y & count.first_bytes() } else { x };
+        *u = C::W::select(count.any(), c.encrypt(cipher ^ *u), *u);
+        last.first.block = y;
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [_, u]: [C::W; 2]) -> C::W {
+        c.encrypt(mix(c, u ^ h[2]))
+    }
+}
+
+/// g.
+#[inline(always)]
+fn mix<C: Cipher>(c: &C, x: C::W) -> C::W {
+    const NONE: u8 = 0x80;
+    let turned = x.shuffle(c.splat(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]));
+    let second = x.shuffle(c.splat(&[
+        NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 1,
+    ]));
+    turned ^ second
+}
