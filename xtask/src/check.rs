@@ -101,7 +101,7 @@ const HASHES: &[&str] = &["gcm::Mac"];
 /// Directions in which every message has a key of its own, whatever the call's: their
 /// loops are in `with_derived`.
 const DERIVED_KEYS: &[&str] = &["gcm_siv::", "cpfb::", "silver::"];
-/// Calls of AES for a block, in directions with more than one.
+/// Calls of AES for a row, in directions with more than one.
 const CALLS: &[(&str, usize)] = &[
     ("ccm::", 2),
     ("cloc::", 2),
