@@ -357,6 +357,10 @@ pub(crate) trait Isa: Copy {
     unsafe fn load(self, from: *const u8) -> Self::W;
     unsafe fn store(self, x: Self::W, to: *mut u8);
 
+    /// `LANES` pairs of blocks at `from`: the first of each pair, and the second.
+    unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2];
+    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8);
+
     /// A block for each lane.
     #[inline(always)]
     fn load_row<const L: usize>(self, row: &[Block; L]) -> Self::W {

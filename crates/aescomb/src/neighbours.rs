@@ -362,6 +362,17 @@ impl<S: Isa, M: Sweep> Text<S, M> {
     ) {
         let s = c.c.s;
         let (row, offset) = (at / S::LANES, at * M::STRIDE);
+        if M::PAIR && ROW != PART {
+            // SAFETY: the caller's.
+            unsafe {
+                let x = s.load_pairs(self.src.add(offset));
+                let y = M::pair(&c, w, x, row);
+                if M::OUTPUT {
+                    s.store_pairs(y, self.dst.add(offset));
+                }
+            }
+            return;
+        }
         if Self::APART {
             if ROW == PART {
                 let idle = self.idle.as_mut_ptr().cast::<u8>().wrapping_sub(offset);

@@ -58,6 +58,16 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        (a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self) {
+        (firsts, seconds)
+    }
+
+    #[inline(always)]
     unsafe fn in_all_bytes(numbers: *const usize) -> Self {
         unsafe { _mm_shuffle_epi8(_mm_loadl_epi64(numbers.cast()), _mm_setzero_si128()) }
     }

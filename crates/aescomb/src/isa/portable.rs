@@ -509,6 +509,18 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { to.cast::<[u128; N]>().write_unaligned(x.0) }
     }
 
+    unsafe fn load_pairs(self, from: *const u8) -> [Blocks<N>; 2] {
+        // SAFETY: the caller's `LANES * 32` bytes.
+        let pairs = unsafe { from.cast::<[[u128; 2]; N]>().read_unaligned() };
+        [0, 1].map(|i| Blocks(pairs.map(|pair| pair[i])))
+    }
+
+    unsafe fn store_pairs(self, [firsts, seconds]: [Blocks<N>; 2], to: *mut u8) {
+        let pairs: [[u128; 2]; N] = core::array::from_fn(|l| [firsts.0[l], seconds.0[l]]);
+        // SAFETY: the caller's `LANES * 32` bytes.
+        unsafe { to.cast::<[[u128; 2]; N]>().write_unaligned(pairs) }
+    }
+
     unsafe fn load_part(self, from: *const u8, len: usize) -> Blocks<N> {
         let mut x = [0u128; N];
         // SAFETY: the caller's `len` bytes, fewer than the array has.

@@ -82,6 +82,21 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            (
+                _mm256_permute2x128_si256::<0x20>(a, b),
+                _mm256_permute2x128_si256::<0x31>(a, b),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self) {
+        unsafe { Self::unzip(firsts, seconds) }
+    }
+
+    #[inline(always)]
     unsafe fn in_all_bytes(numbers: *const usize) -> Self {
         unsafe {
             let two = _mm256_castsi128_si256(_mm_loadu_si128(numbers.cast()));

@@ -102,6 +102,28 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            (
+                _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b),
+                _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self) {
+        unsafe {
+            let a = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+            let b = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+            (
+                _mm512_permutex2var_epi64(firsts, a, seconds),
+                _mm512_permutex2var_epi64(firsts, b, seconds),
+            )
+        }
+    }
+
+    #[inline(always)]
     unsafe fn in_all_bytes(numbers: *const usize) -> Self {
         unsafe {
             let four = _mm512_castsi256_si512(_mm256_loadu_si256(numbers.cast()));

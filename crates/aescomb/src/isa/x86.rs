@@ -29,6 +29,10 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_part(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    /// The first, third, fifth, ... of the blocks of `a` and then `b`, and the others.
+    unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
+    /// Undoes it.
+    unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self);
     /// The low byte of each number in all bytes of a block; numbers below 2^63.
     unsafe fn in_all_bytes(numbers: *const usize) -> Self;
     /// Whether there are masked loads and stores, with which a register of pieces is
@@ -1119,6 +1123,42 @@ macro_rules! token {
                 while u < $u {
                     // SAFETY: the token, and the caller's `LANES * 16` bytes.
                     unsafe { x.0[u].store(to.add(u * <$vector>::BLOCKS * 16)) };
+                    u += 1;
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2] {
+                let width = <$vector>::BLOCKS * 16;
+                // SAFETY: the token, and the caller's `LANES * 32` bytes.
+                unsafe {
+                    let zero = <$vector>::splat(&[0; 16]);
+                    let (mut firsts, mut seconds) = ([zero; $u], [zero; $u]);
+                    let mut u = 0;
+                    while u < $u {
+                        let a = <$vector>::load(from.add(2 * u * width));
+                        let b = <$vector>::load(from.add((2 * u + 1) * width));
+                        (firsts[u], seconds[u]) = <$vector>::unzip(a, b);
+                        u += 1;
+                    }
+                    [
+                        $crate::isa::x86::Words(firsts),
+                        $crate::isa::x86::Words(seconds),
+                    ]
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_pairs(self, [firsts, seconds]: [Self::W; 2], to: *mut u8) {
+                let width = <$vector>::BLOCKS * 16;
+                let mut u = 0;
+                while u < $u {
+                    // SAFETY: the token, and the caller's `LANES * 32` bytes.
+                    unsafe {
+                        let (a, b) = <$vector>::zip(firsts.0[u], seconds.0[u]);
+                        a.store(to.add(2 * u * width));
+                        b.store(to.add((2 * u + 1) * width));
+                    }
                     u += 1;
                 }
             }
