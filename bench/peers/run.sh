@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Races aescomb against other libraries: installs what the peers need, compiles
+# everything for this CPU, and prints the table. `./run.sh --help` lists what can be varied.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+packages=(gcc cmake libipsec-mb-dev libssl-dev)
+if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
+    as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
+fi
+
+# In the place of the flag with which the library's workspace tests software AES.
+export RUSTFLAGS="-C target-cpu=native"
+cargo run --release --quiet --locked -- "$@"
