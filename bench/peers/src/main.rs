@@ -5,7 +5,7 @@
 mod c;
 mod rust;
 
-use aescomb::{Comb, Key, Layout, Mode, Packed, Text};
+use aescomb::{Comb, Key, Layout, Lengths, Mode, Packed, Text};
 use aescomb_measure::{Mix, Options, Ring, Sampler, Workload, fresh_seed, pin};
 use clap::Parser;
 use serde_json::json;
@@ -236,7 +236,6 @@ fn race(arguments: &Arguments) -> Result<(), String> {
     }
     let source = arguments.mix.open().map_err(|e| e.to_string())?;
     let seed = fresh_seed();
-    let mut workload = source.draw(Some(arguments.messages), seed);
     let sampler = Sampler::new(Options {
         budget: Some(Duration::from_secs(2)),
         ..Options::default()
@@ -253,7 +252,8 @@ fn race(arguments: &Arguments) -> Result<(), String> {
     }
     let mut results = Vec::new();
     for case in Case::ALL {
-        if matches!(case, Case::Cbc | Case::CbcDecrypt) {
+        let mut workload = source.draw(Some(arguments.messages), seed);
+        if case.mode().info().lengths == Lengths::WholeBlocks {
             workload.round_up(16);
         }
         let batch = || Batch::new(case, &workload, arguments.data_bytes, seed);

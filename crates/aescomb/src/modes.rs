@@ -290,8 +290,14 @@ impl Tail {
     }
 }
 
-/// For [`Wide::shuffle`]: the lower half of a block in both halves.
-pub(crate) const BOTH_HALVES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
+/// From the same `x` in all lanes to what it is after it was doubled as often as
+/// `places`, below 64, says.
+#[inline(always)]
+pub(crate) fn doubles<C: Cipher>(c: &C, x: C::W, places: C::W) -> C::W {
+    // In both halves of a block.
+    let both = c.splat(&[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
+    x.times_power(places.shuffle(both))
+}
 
 /// A number in both halves of a block.
 #[inline(always)]

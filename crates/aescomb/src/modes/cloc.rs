@@ -132,13 +132,11 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         [stream, u]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
-        let Piece { block: x, count } = last.first;
-        let y = x ^ *stream;
-        let cipher = if SEAL { y & count.first_bytes() } else { x };
+        let count = last.first.count;
+        let cipher = crypt_last::<_, SEAL>(*stream, &mut last.first);
         let sum = *u ^ cipher ^ count.one_zero();
         let sum = C::W::select(count.partial(), mix_f2(c, sum), mix_f1(c, sum));
         *u = c.encrypt(C::W::select(count.any(), sum, mix_g1(c, h[0])));
-        last.first.block = y;
     }
 
     #[inline(always)]
@@ -163,6 +161,17 @@ pub(super) fn crypt<C: Cipher, const SEAL: bool>(
     *stream = c.encrypt((cipher & others) ^ top);
     *u = c.encrypt(cipher ^ *u);
     y
+}
+
+/// The last block likewise, which may be shorter: its ciphertext, and zeros.
+#[inline(always)]
+pub(super) fn crypt_last<W: Wide, const SEAL: bool>(stream: W, last: &mut Piece<W>) -> W {
+    let x = last.block;
+    last.block = x ^ stream;
+    match SEAL {
+        true => last.block & last.count.first_bytes(),
+        false => x,
+    }
 }
 
 /// For [`Wide::shuffle`]: these words of a block, of 1 to 4, or zeros for 0.

@@ -32,7 +32,7 @@
 
 use super::pmac::{sevenfold, triple};
 use super::{
-    BOTH_HALVES, FORWARD, Feed, HEADER, Holds, MAX_UNIT, Registered, SECOND, Sweep, Tables, Tail,
+    FORWARD, Feed, HEADER, Holds, MAX_UNIT, Registered, SECOND, Sweep, Tables, Tail, doubles,
 };
 use crate::backend::Backend;
 use crate::gf128;
@@ -192,7 +192,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn spread<C: Cipher>([mask, _, _]: &mut [C::W; 3], c: &C, places: C::W, _: C::W) {
-        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+        *mask = doubles(c, *mask, places);
     }
 
     /// What is no pair of blocks, and the tag.

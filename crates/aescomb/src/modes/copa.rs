@@ -23,8 +23,8 @@
 //! with the same nonce and data show how long their beginnings are equal.
 #![forbid(unsafe_code)]
 
-use super::pmac::{sevenfold, triple};
-use super::{BOTH_HALVES, Feed, HEADER, Holds, Registered, Sweep, Tail};
+use super::pmac::{add, sevenfold, triple};
+use super::{Feed, HEADER, Holds, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::gf128;
 use crate::isa::{Cipher, Wide};
@@ -115,8 +115,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [mask, sum, _]: &mut [C::W; 3], x: C::W, _: usize) {
-        *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
-        *mask = mask.double();
+        add(c, mask, sum, x);
     }
 
     #[inline(always)]
@@ -143,7 +142,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn spread<C: Cipher>([mask, _, _]: &mut [C::W; 3], c: &C, places: C::W, _: C::W) {
-        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+        *mask = doubles(c, *mask, places);
     }
 
     /// The last block, and the tag.

@@ -25,8 +25,8 @@
 //! their blocks are equal, and can be forged.
 #![forbid(unsafe_code)]
 
-use super::pmac::{sevenfold, triple};
-use super::{BOTH_HALVES, FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, ocb};
+use super::pmac::{add, sevenfold, triple};
+use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, doubles, ocb};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -99,8 +99,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], x: C::W, _: usize) {
-        *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
-        *mask = mask.double();
+        add(c, mask, sum, x);
     }
 
     #[inline(always)]
@@ -137,7 +136,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn spread<C: Cipher>([mask, _]: &mut [C::W; 2], c: &C, places: C::W, _: C::W) {
-        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+        *mask = doubles(c, *mask, places);
     }
 
     /// Up to 32 bytes, and the tag but for TA.

@@ -13,7 +13,7 @@
 //! tags of 4 to 16 bytes.
 #![forbid(unsafe_code)]
 
-use super::{BOTH_HALVES, FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -76,8 +76,7 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
-        *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
-        *mask = c.doubled(*mask);
+        add(c, mask, sum, x);
         x
     }
 
@@ -97,13 +96,21 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn spread<C: Cipher>([mask, _]: &mut [C::W; 2], c: &C, places: C::W, _: C::W) {
-        *mask = mask.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+        *mask = doubles(c, *mask, places);
     }
 
     #[inline(always)]
     fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, sum]: [C::W; 2]) -> C::W {
         sum
     }
+}
+
+/// One block into a sum of blocks that are encrypted under masks, each twice the one
+/// before.
+#[inline(always)]
+pub(super) fn add<C: Cipher>(c: &C, mask: &mut C::W, sum: &mut C::W, x: C::W) {
+    *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
+    *mask = c.doubled(*mask);
 }
 
 /// 3 x and 7 x in the field of [`Wide::double`].

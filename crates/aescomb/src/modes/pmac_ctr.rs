@@ -26,7 +26,7 @@
 //! key. With a repeated nonce equal messages with equal data show, and nothing else.
 #![forbid(unsafe_code)]
 
-use super::pmac::{Mac, triple};
+use super::pmac::{Mac, add, triple};
 use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
 use crate::gf128::sevenfold;
@@ -119,8 +119,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [mask, sum]: &mut [C::W; 2], x: C::W, _: usize) {
-        *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
-        *mask = mask.double();
+        add(c, mask, sum, x);
     }
 
     #[inline(always)]

@@ -19,7 +19,7 @@
 //! claimed of their tags.
 #![forbid(unsafe_code)]
 
-use super::cloc::{PARAM, crypt};
+use super::cloc::{PARAM, crypt, crypt_last};
 use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -114,11 +114,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         [stream, u]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
-        let Piece { block: x, count } = last.first;
-        let y = x ^ *stream;
-        let cipher = if SEAL { y & count.first_bytes() } else { x };
-        *u = C::W::select(count.any(), c.encrypt(cipher ^ *u), *u);
-        last.first.block = y;
+        let cipher = crypt_last::<_, SEAL>(*stream, &mut last.first);
+        *u = C::W::select(last.first.count.any(), c.encrypt(cipher ^ *u), *u);
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@
 //! example has equal ones. Nothing is authenticated.
 #![forbid(unsafe_code)]
 
-use super::{BOTH_HALVES, Feed, HEADER, Holds, Limits, Registered, Sweep, Tail};
+use super::{Feed, HEADER, Holds, Limits, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
@@ -94,7 +94,7 @@ impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
 
     #[inline(always)]
     fn spread<C: Cipher>([t]: &mut [C::W; 1], c: &C, places: C::W, _: C::W) {
-        *t = t.times_power(places.shuffle(c.splat(&BOTH_HALVES)));
+        *t = doubles(c, *t, places);
     }
 
     /// The last whole block, and what comes after it.
