@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Races aescomb against other libraries: installs what the peers need, compiles
-# everything for this CPU, and prints the table. `./run.sh --help` lists what can be varied.
+# everything for this CPU, and prints the tables. `./run.sh --help` lists what can be varied.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(gcc cmake libipsec-mb-dev libssl-dev)
+packages=(gcc g++ cmake libipsec-mb-dev libssl-dev libgcrypt20-dev libbotan-2-dev)
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
     as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         as_root=(sudo)
     fi
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
+    "${as_root[@]}" apt-get update -qq >&2
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2
 fi
 
 # In the place of the flag with which the library's workspace tests software AES.
