@@ -188,6 +188,7 @@ step "formatting" cargo fmt --all --check
 step "lints" cargo clippy --workspace --all-targets --all-features -- -D warnings
 step "tests" logged "$native" cargo test --workspace --all-features --no-fail-fast
 step "documentation" docs
+step "recorded figures" cargo xtask record --check
 if [ $quick = no ]; then
     step "no_std" cargo check -p aescomb --target "$bare"
     step "assembly" cargo xtask asm-check

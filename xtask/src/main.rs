@@ -2,6 +2,7 @@
 
 mod asm;
 mod check;
+mod record;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -10,41 +11,64 @@ use std::{env, fs};
 
 const USAGE: &str = "\
 usage: cargo xtask asm-check [--verbose] [--asm FILE]
+       cargo xtask record [--check]
 
   asm-check   compiles the core crate to assembly and checks the kernels' loops:
               no calls, no more spills than the budget, all kernels there
   --verbose   prints a line for every loop
-  --asm FILE  checks this assembly instead of compiling";
+  --asm FILE  checks this assembly instead of compiling
+  record      puts the tables of the newest record of bench/record into README.md
+              and docs/measured.md
+  --check     only says whether they are there";
 
 /// Failures that are printed; one cause makes hundreds.
 const SHOWN: usize = 60;
 
 fn main() -> ExitCode {
-    let mut arguments = env::args().skip(1);
-    if arguments.next().as_deref() != Some("asm-check") {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    }
-    let mut verbose = false;
-    let mut asm = None;
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--verbose" => verbose = true,
-            "--asm" if asm.is_none() => match arguments.next() {
-                Some(file) => asm = Some(PathBuf::from(file)),
-                None => return misuse("--asm needs a file"),
-            },
-            other => return misuse(&format!("unknown argument: {other}")),
-        }
-    }
-    match asm_check(verbose, asm) {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((task, rest)) if task == "asm-check" => match asm_arguments(rest) {
+            Ok((verbose, asm)) => asm_check(verbose, asm),
+            Err(message) => return misuse(&message),
+        },
+        Some((task, rest)) if task == "record" => match rest {
+            [] => record::run(root(), false),
+            [check] if check == "--check" => record::run(root(), true),
+            _ => return misuse("record has one option, --check"),
+        },
+        _ => return misuse("no such task"),
+    };
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
-            eprintln!("asm-check: {message}");
+            eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// The workspace's folder.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// `--verbose` and `--asm FILE`.
+fn asm_arguments(arguments: &[String]) -> Result<(bool, Option<PathBuf>), String> {
+    let mut verbose = false;
+    let mut asm = None;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--verbose" => verbose = true,
+            "--asm" if asm.is_none() => {
+                asm = Some(PathBuf::from(rest.next().ok_or("--asm needs a file")?));
+            }
+            other => return Err(format!("unknown argument: {other}")),
+        }
+    }
+    Ok((verbose, asm))
 }
 
 fn misuse(message: &str) -> ExitCode {
@@ -58,9 +82,7 @@ fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
         println!("asm-check: nothing done, it knows x86-64 kernels only");
         return Ok(true);
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .ok_or("xtask lies in no workspace")?;
+    let root = root();
     let expected = source::read(&root.join("crates/aescomb/src"))?;
     let files = match asm {
         Some(file) => vec![file],

@@ -8,6 +8,7 @@ mod mac;
 mod message;
 mod modes;
 mod plan;
+mod report;
 mod seal;
 
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Bench(bench::BenchArgs),
+    Report(report::ReportArgs),
     Cpu(cpu::CpuArgs),
     Modes(modes::ModesArgs),
     Plan(plan::PlanArgs),
@@ -43,6 +45,7 @@ impl Command {
     pub(crate) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
         match self {
             Command::Bench(args) => args.run(out),
+            Command::Report(args) => args.run(out),
             Command::Cpu(args) => args.run(out),
             Command::Modes(args) => args.run(out),
             Command::Plan(args) => args.run(out),

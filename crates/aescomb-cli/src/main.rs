@@ -8,6 +8,7 @@ mod failure;
 mod machine;
 mod names;
 mod output;
+mod report;
 mod secret;
 mod sizes;
 mod table;

@@ -1056,6 +1056,164 @@ mod bench {
     }
 }
 
+mod report {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A place for a report, with nothing there.
+    fn place(name: &str) -> String {
+        let path = temporary(name, "");
+        std::fs::remove_file(&path).unwrap();
+        path
+    }
+
+    fn read(path: &str) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn page_and_document() {
+        let (page, document) = (place("report.html"), place("report.json"));
+        let ran = line(&format!(
+            "report --quick --only gcm,table-2,keys --out {page} --json {document}"
+        ));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.text().trim_end(), page);
+        let html = read(&page);
+        assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
+        for id in ["method", "gcm", "table-2", "keys", "papers"] {
+            assert!(html.contains(&format!("<section id=\"{id}\">")), "{id}");
+        }
+        assert!(!html.contains("<section id=\"table-7\">"));
+        assert!(html.contains("<svg") && html.contains("Haswell"));
+        // Nothing is fetched from anywhere.
+        for outside in ["src=", "@import", "url(", "<script"] {
+            assert!(!html.contains(outside), "{outside}");
+        }
+        let document: Value = serde_json::from_str(&read(&document)).unwrap();
+        let results = document["results"].as_array().unwrap();
+        for result in results {
+            let rows = &result["found"]["rows"];
+            let calls = &result["found"]["latency"]["calls"];
+            let costs: Vec<f64> = match (rows.as_array(), calls.as_array()) {
+                (Some(rows), _) => rows.iter().filter_map(|row| row["cpb"].as_f64()).collect(),
+                (_, Some(calls)) => calls.iter().filter_map(Value::as_f64).collect(),
+                _ => panic!("{result}"),
+            };
+            assert!(
+                !costs.is_empty() && costs.iter().all(|cost| *cost > 0.0),
+                "{result}"
+            );
+        }
+        assert_eq!(document["peers"], Value::Null);
+        // Forms of keys are measured as such.
+        let keys = |form: &str| results.iter().any(|r| r["ask"]["cost"]["keys"] == form);
+        assert!(
+            ["shared", "distinct", "cold", "fresh"]
+                .into_iter()
+                .all(keys)
+        );
+    }
+
+    /// A run that was interrupted goes on where it was.
+    #[test]
+    fn goes_on() {
+        let page = place("resumed.html");
+        let journal = format!("{page}.partial");
+        let command = format!("report --quick --only pmac-ctr --out {page}");
+        // A folder in the place of the page: the run fails when all is measured.
+        std::fs::create_dir(&page).unwrap();
+        let ran = line(&command);
+        assert_eq!(ran.code, 2);
+        let kept = read(&journal);
+        std::fs::remove_dir(&page).unwrap();
+        let lines: Vec<&str> = kept.lines().collect();
+        std::fs::write(&journal, lines[..4].join("\n")).unwrap();
+        let ran = line(&command);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("goes on with 3 of 6 measurements"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!std::path::Path::new(&journal).exists());
+        assert!(read(&page).contains("PMAC-CTR"));
+    }
+
+    /// The figures of a race are shown, and go into the record.
+    #[test]
+    fn other_libraries() {
+        let race = json!({
+            "date": "a day",
+            "machine": {"cpu": "their CPU"},
+            "rows": [{
+                "case": "gcm seal", "forged": false, "mix": "internet", "messages": 256,
+                "of_line": false,
+                "competitors": [{
+                    "library": "their library", "version": "1", "interface": "theirs",
+                    "cycles_per_byte": {"median": 1.5}, "cycles_per_message": 900.0,
+                    "ratio": 2.5, "forged_to_good": null,
+                }],
+                "best_peer": {
+                    "library": "their library", "interface": "theirs", "ratio": 2.5,
+                    "target": 1.3, "met": true,
+                },
+            }],
+            "lines": [],
+        });
+        let peers = temporary("peers.json", race.to_string());
+        let page = place("peers.html");
+        let records = format!("{}-records", place("peers"));
+        std::fs::create_dir_all(&records).unwrap();
+        let ran = line(&format!(
+            "report --quick --only peers --out {page} --peers {peers} --record {records}"
+        ));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let html = read(&page);
+        for text in ["their library 1", "×2.50", "met (×1.3)", "their CPU"] {
+            assert!(html.contains(text), "{text}");
+        }
+        let files: Vec<_> = std::fs::read_dir(&records)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        let [record] = &files[..] else {
+            panic!("{files:?}")
+        };
+        let record: Value =
+            serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
+        assert_eq!(record["races"][0]["ratio"], 2.5);
+        // Of a part that was not measured there are no figures.
+        assert_eq!(record["modes"][0]["comb"], Value::Null);
+        std::fs::remove_dir_all(&records).unwrap();
+    }
+
+    #[test]
+    fn misuse() {
+        let damaged = temporary("damaged.json", "{");
+        for (args, says) in [
+            (
+                "--only nothing".to_owned(),
+                "there is no part nothing; parts: efficiency,",
+            ),
+            (
+                "--out /no/such/folder/report.html".into(),
+                "/no/such/folder",
+            ),
+            (
+                format!("--peers {damaged}"),
+                "not what bench/peers/run.sh --json prints",
+            ),
+            ("--peers /no/such/file".into(), "/no/such/file"),
+            ("--core 100000".into(), "100000"),
+        ] {
+            let ran = line(&format!("report --quick {args}"));
+            assert_eq!((ran.code, ran.text()), (2, ""), "{args}");
+            assert!(ran.stderr.contains(says), "{args}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn modes_are_all_there() {
     let ran = line("modes");

@@ -6,11 +6,11 @@
 //!   in one of its ticks.
 //! * [`sample`] takes interleaved samples of several competitors and sums them
 //!   up as medians and quartiles.
-//! * [`pin`] keeps a thread on one core.
+//! * [`pin`] keeps a thread on one core, [`crowd`] measures several at once.
 //! * [`workload`] draws message lengths (internet, IPI, IMIX, fixed, from a
 //!   packet capture, from a file) and lays messages out as a network ring does.
 //! * [`stats`] has quartiles and the least-squares line.
-//! * [`instructions`] (x86-64) times the AES and carry-less multiplication
+//! * [`instructions`] times the AES and carry-less multiplication
 //!   instructions themselves.
 //!
 //! ```
@@ -31,7 +31,7 @@
 
 mod capture;
 pub mod clock;
-#[cfg(target_arch = "x86_64")]
+pub mod crowd;
 pub mod instructions;
 pub mod pin;
 pub mod sample;
@@ -39,6 +39,7 @@ pub mod stats;
 pub mod workload;
 
 pub use clock::{Clock, Frequency};
+pub use crowd::Crowd;
 pub use pin::PinError;
 pub use sample::{Measurement, Noise, Options, Sampler};
 pub use workload::{Error, Mix, Ring, Slot, Source, Workload, fresh_seed};

@@ -11,7 +11,7 @@
 //! side by side can be faster than the sum.
 
 use aescomb::{Algorithm, Backend, Info, Op};
-use aescomb_measure::{Sampler, Workload};
+use aescomb_measure::{Sampler, Workload, instructions};
 use std::collections::BTreeMap;
 
 /// Rates of this core's AES instructions, measured.
@@ -29,9 +29,12 @@ const PRODUCTS: usize = 4;
 
 impl Rates {
     /// Measures them; half a second.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn measure(sampler: &Sampler) -> Rates {
-        let rows = aescomb_measure::instructions::measure(sampler);
+        Rates::of(&instructions::measure(sampler))
+    }
+
+    /// Those of instructions that were measured.
+    pub(crate) fn of(rows: &[instructions::Row]) -> Rates {
         let of = |names: [&str; 2]| {
             rows.iter()
                 .filter(|row| names.contains(&row.name))
@@ -43,16 +46,6 @@ impl Rates {
             decrypt: of(["aesdec", "vaesdec"]),
             // One product for every 128 bits of register.
             multiply: of(["pclmulqdq", "vpclmulqdq"]),
-        }
-    }
-
-    /// Not known here.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn measure(_: &Sampler) -> Rates {
-        Rates {
-            encrypt: BTreeMap::new(),
-            decrypt: BTreeMap::new(),
-            multiply: BTreeMap::new(),
         }
     }
 

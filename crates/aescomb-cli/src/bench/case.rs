@@ -8,26 +8,38 @@ use aescomb::{
     Algorithm, Backend, Comb, Info, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op,
     Packed, Text,
 };
-use aescomb_measure::{Measurement, Ring, Sampler, Workload};
-use std::cell::RefCell;
+use aescomb_measure::{Measurement, Ring, Workload};
+use serde::{Deserialize, Serialize};
+use std::cell::{Cell, RefCell};
 
 /// Whose keys the messages have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum KeyForm {
     /// One key for all messages
     Shared,
     /// A key for every message, expanded before
     Distinct,
+    /// The same, of so many that the next call finds none of its own in a cache
+    Cold,
     /// A key for every message, expanded inside the timing
     Fresh,
+    /// The same, one key after the other
+    FreshSerial,
 }
+
+/// Bytes of expanded keys that [`KeyForm::Cold`] goes through: more than second-level
+/// caches have.
+const COLD_BYTES: usize = 64 << 20;
 
 impl KeyForm {
     pub(crate) fn name(self) -> &'static str {
         match self {
             KeyForm::Shared => "shared",
             KeyForm::Distinct => "distinct",
+            KeyForm::Cold => "cold",
             KeyForm::Fresh => "fresh",
+            KeyForm::FreshSerial => "fresh-serial",
         }
     }
 }
@@ -62,38 +74,42 @@ pub(crate) struct Setup {
     /// Bytes of associated data of a message, in modes that take any.
     pub(crate) data_bytes: usize,
     pub(crate) seed: u64,
+    /// Every tag that is opened is wrong.
+    pub(crate) forged: bool,
 }
 
+/// Measures competitors, which take turns.
+pub(crate) type Measure<'a> = &'a dyn Fn(&mut [&mut dyn FnMut()]) -> Vec<Measurement>;
+
 impl Setup {
-    /// The competitors: the same library with one message at a time, and with
-    /// as many as were asked for. Several threads would be a third one.
-    pub(crate) fn combs(&self) -> Result<[(Schedule, Comb); 2], aescomb::Error> {
-        let comb = |lanes: Option<usize>| {
-            let mut comb = match self.backend {
-                Some(backend) => Comb::with_backend(backend)?,
-                None => Comb::new(),
-            };
-            if let Some(lanes) = lanes {
-                comb.set_lanes(lanes)?;
-            }
-            Ok(comb)
+    /// A competitor: the same library with one message at a time, or with as many as
+    /// were asked for.
+    pub(crate) fn comb(&self, schedule: Schedule) -> Result<Comb, aescomb::Error> {
+        let mut comb = match self.backend {
+            Some(backend) => Comb::with_backend(backend)?,
+            None => Comb::new(),
         };
-        Ok([
-            (Schedule::Sequential, comb(Some(1))?),
-            (Schedule::Comb, comb(self.lanes)?),
-        ])
+        let lanes = match schedule {
+            Schedule::Sequential => Some(1),
+            Schedule::Comb => self.lanes,
+        };
+        if let Some(lanes) = lanes {
+            comb.set_lanes(lanes)?;
+        }
+        Ok(comb)
     }
 
-    /// Times one mode on one workload, whose `mix` the rows will state. The two
-    /// competitors use the same buffers and are interleaved sample by sample.
-    pub(crate) fn measure(
+    /// Times one mode on one workload, whose `mix` the rows will state: a row for each
+    /// schedule. They use the same buffers.
+    pub(crate) fn measure<const N: usize>(
         &self,
-        sampler: &Sampler,
+        measure: Measure<'_>,
         rates: &Rates,
         algorithm: Algorithm,
         mix: &str,
         drawn: &Workload,
-    ) -> Result<[Row; 2], Failure> {
+        schedules: [Schedule; N],
+    ) -> Result<[Row; N], Failure> {
         let Algorithm { mode, key_bits } = algorithm;
         let info = mode.info();
         let [there, back] = info.kind.ops();
@@ -114,13 +130,20 @@ impl Setup {
             random.fill(&mut bytes);
             bytes
         };
+        // Keys of a call, and how many calls pass before they come again.
         let count = if self.keys == KeyForm::Shared {
             1
         } else {
             messages
         };
+        let turns = match self.keys {
+            KeyForm::Cold => COLD_BYTES.div_ceil(count * size_of::<Key>()),
+            _ => 1,
+        };
         let key_bytes = sizes::key_bytes(info, key_bits);
         let raw: Vec<Vec<u8>> = (0..count).map(|_| bytes(key_bytes)).collect();
+        // The same keys every turn, elsewhere: what was sealed has to open.
+        let raw = vec![raw; turns].concat();
         let nonce_bytes = info.usual_nonce();
         let data_bytes = match info.data_components {
             0 => 0,
@@ -134,13 +157,13 @@ impl Setup {
             keys: count,
         };
         // Every key is set by the expansion that the call is timed with.
-        let expand = |table: &mut Vec<Key>| match self.backend {
-            Some(backend) => Key::expand_many_with(backend, mode, &raw, table),
-            None => Key::expand_many(mode, &raw, table),
+        let expand = |raw: &[Vec<u8>], table: &mut Vec<Key>| match self.backend {
+            Some(backend) => Key::expand_many_with(backend, mode, raw, table),
+            None => Key::expand_many(mode, raw, table),
         };
         let mut table = Vec::new();
-        expand(&mut table)?;
-        let mut combs = self.combs()?;
+        expand(&raw, &mut table)?;
+        let mut own = self.comb(Schedule::Comb)?;
 
         // Where the messages are, and where the results go if not there.
         let room = if in_place { longer } else { 0 };
@@ -168,9 +191,14 @@ impl Setup {
                     columns.dress(i, Message::new(Text::copy(from, to)).tag(tag))
                 })
                 .collect();
-            run(&mut combs[1].1, there, self.keys_of(&table), &mut batch)?;
+            run(&mut own, there, self.keys_of(&table, count, 0), &mut batch)?;
             drop(batch);
             source = ciphertext;
+            if self.forged {
+                tags.iter_mut()
+                    .step_by(tag_bytes)
+                    .for_each(|byte| *byte ^= 1);
+            }
         }
 
         let places_in = |ring: &Ring| -> (Vec<usize>, Vec<usize>) {
@@ -247,57 +275,76 @@ impl Setup {
             }
         };
         if op == Op::Verify {
-            batch.run(&mut combs[1].1, Op::Mac, self.keys_of(&table))?;
+            batch.run(&mut own, Op::Mac, self.keys_of(&table, count, 0))?;
         }
 
         let shared = RefCell::new((batch, table));
+        let turn = Cell::new(0);
+        let one = RefCell::new(Vec::new());
         let call = |comb: &mut Comb| -> Result<usize, aescomb::Error> {
             let (batch, table) = &mut *shared.borrow_mut();
-            if self.keys == KeyForm::Fresh {
-                expand(table)?;
+            match self.keys {
+                KeyForm::Fresh => expand(&raw, table)?,
+                KeyForm::FreshSerial => {
+                    for (key, raw) in table.iter_mut().zip(raw.chunks(1)) {
+                        let one = &mut *one.borrow_mut();
+                        expand(raw, one)?;
+                        std::mem::swap(key, &mut one[0]);
+                    }
+                }
+                _ => {}
             }
-            batch.run(comb, op, self.keys_of(table))
+            let failed = batch.run(comb, op, self.keys_of(table, count, turn.get()))?;
+            turn.set((turn.get() + 1) % turns);
+            Ok(failed)
         };
         // One call each before anything is timed, to see that all is well.
-        for (_, comb) in &mut combs {
-            let failed = call(comb)?;
-            if failed > 0 {
+        let mut combs = Vec::with_capacity(N);
+        for schedule in schedules {
+            let mut comb = self.comb(schedule)?;
+            let failed = call(&mut comb)?;
+            if failed != if self.forged { messages } else { 0 } {
                 return Err(Failure::Negative(format!(
                     "{algorithm}: {failed} of {messages} messages failed to {}",
                     op.name()
                 )));
             }
+            combs.push(comb);
         }
-        let [(_, sequential), (_, comb)] = &mut combs;
-        let measured = sampler.run(&mut [
-            &mut || {
-                let _ = call(sequential);
-            },
-            &mut || {
-                let _ = call(comb);
-            },
-        ]);
+        let mut calls: Vec<_> = combs
+            .iter_mut()
+            .map(|comb| {
+                || {
+                    let _ = call(comb);
+                }
+            })
+            .collect();
+        let mut competitors: Vec<&mut dyn FnMut()> = calls
+            .iter_mut()
+            .map(|call| call as &mut dyn FnMut())
+            .collect();
+        let measured = measure(&mut competitors);
 
         let total = workload.total_bytes();
         let row = |i: usize| {
-            let (schedule, comb) = &combs[i];
+            let comb = &combs[i];
             let measurement: &Measurement = &measured[i];
             let backend = comb.backend(mode, op);
             let bound = rates.cycles(algorithm, op, backend, &workload, data_bytes);
             let per_byte = |cycles: f64| finite(cycles / total as f64);
             Row {
                 mode: algorithm.to_string(),
-                op: op.name(),
+                op: op.name().into(),
                 mix: mix.to_owned(),
                 messages,
                 bytes: total,
                 nonce_bytes,
                 data_bytes,
                 tag_bytes,
-                schedule: *schedule,
+                schedule: schedules[i],
                 lanes: comb.lanes(mode, op),
-                backend: backend.name(),
-                keys: self.keys.name(),
+                backend: backend.name().into(),
+                keys: self.keys.name().into(),
                 cpb: per_byte(measurement.median),
                 cpb_min: per_byte(measurement.min),
                 cpb_lower_quartile: per_byte(measurement.lower_quartile),
@@ -312,13 +359,14 @@ impl Setup {
                 warning: measurement.noise().warning(),
             }
         };
-        Ok([row(0), row(1)])
+        Ok(std::array::from_fn(row))
     }
 
-    fn keys_of<'k>(&self, table: &'k [Key]) -> Keys<'k> {
+    /// The keys of a call: `count` of the table, other ones each turn.
+    fn keys_of<'k>(&self, table: &'k [Key], count: usize, turn: usize) -> Keys<'k> {
         match (self.keys, table) {
             (KeyForm::Shared, [key]) => Keys::Shared(key),
-            _ => Keys::Table(table),
+            _ => Keys::Table(&table[turn * count..][..count]),
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::table::{figure, table, text};
 use aescomb::Backend;
 use aescomb::field::{Case, Usage, Variant, Work, cases};
 use aescomb_measure::{Measurement, Sampler};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Rows of 32 blocks that one call goes through: 16 KiB where there is a text.
@@ -21,29 +22,36 @@ pub(crate) struct Report {
     rows: Vec<Row>,
 }
 
-/// One variant in one use on one backend. Costs are core cycles.
+/// One variant in one use on one backend.
 #[derive(Debug, Serialize)]
 struct Row {
-    operation: &'static str,
-    usage: &'static str,
-    variant: &'static str,
-    description: &'static str,
-    backend: &'static str,
-    /// Blocks worked on side by side.
-    lanes: usize,
-    /// The library does it so.
-    default: bool,
-    constant_time: bool,
-    /// Median, per product or doubling and what the use adds.
-    cycles_per_block: f64,
-    /// Median, per byte, of uses that encrypt.
-    cpb: Option<f64>,
-    samples: usize,
-    discarded: usize,
-    /// Why the figures had better be taken again.
-    pub(crate) warning: Option<String>,
+    #[serde(flatten)]
+    figures: Figures,
     #[serde(skip)]
     case: Kind,
+}
+
+/// What is told of it. Costs are core cycles.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    pub(crate) operation: Cow<'static, str>,
+    pub(crate) usage: Cow<'static, str>,
+    pub(crate) variant: Cow<'static, str>,
+    pub(crate) description: Cow<'static, str>,
+    pub(crate) backend: Cow<'static, str>,
+    /// Blocks worked on side by side.
+    pub(crate) lanes: usize,
+    /// The library does it so.
+    pub(crate) default: bool,
+    pub(crate) constant_time: bool,
+    /// Median, per product or doubling and what the use adds.
+    pub(crate) cycles_per_block: f64,
+    /// Median, per byte, of uses that encrypt.
+    pub(crate) cpb: Option<f64>,
+    pub(crate) samples: usize,
+    pub(crate) discarded: usize,
+    /// Why the figures had better be taken again.
+    pub(crate) warning: Option<String>,
 }
 
 /// What a row is of.
@@ -90,22 +98,25 @@ pub(crate) fn measure(sampler: &Sampler, core: Option<usize>) -> Report {
 fn row(case: &Case, measured: &Measurement) -> Row {
     let cycles = measured.per((ROWS * 16) as f64);
     Row {
-        operation: match case.variant.doubles() {
-            true => "doubling",
-            false => "multiplication",
+        figures: Figures {
+            operation: match case.variant.doubles() {
+                true => "doubling",
+                false => "multiplication",
+            }
+            .into(),
+            usage: case.usage.name().into(),
+            variant: case.variant.name().into(),
+            description: case.variant.description().into(),
+            backend: case.backend.name().into(),
+            lanes: case.lanes(),
+            default: case.is_default(),
+            constant_time: case.variant.leak().is_none(),
+            cycles_per_block: cycles,
+            cpb: case.usage.encrypts().then_some(cycles / 16.0),
+            samples: measured.kept,
+            discarded: measured.discarded,
+            warning: measured.noise().warning(),
         },
-        usage: case.usage.name(),
-        variant: case.variant.name(),
-        description: case.variant.description(),
-        backend: case.backend.name(),
-        lanes: case.lanes(),
-        default: case.is_default(),
-        constant_time: case.variant.leak().is_none(),
-        cycles_per_block: cycles,
-        cpb: case.usage.encrypts().then_some(cycles / 16.0),
-        samples: measured.kept,
-        discarded: measured.discarded,
-        warning: measured.noise().warning(),
         case: Kind {
             variant: case.variant,
             usage: case.usage,
@@ -115,9 +126,17 @@ fn row(case: &Case, measured: &Measurement) -> Row {
 }
 
 impl Report {
+    /// What is told of every row.
+    pub(crate) fn figures(self) -> Vec<Figures> {
+        self.rows.into_iter().map(|row| row.figures).collect()
+    }
+
     /// Rows whose figures had better be taken again.
     pub(crate) fn noisy(&self) -> usize {
-        self.rows.iter().filter(|row| row.warning.is_some()).count()
+        self.rows
+            .iter()
+            .filter(|row| row.figures.warning.is_some())
+            .count()
     }
 
     /// One JSON document.
@@ -172,26 +191,28 @@ impl Report {
     fn seen(&self, rows: &[&Row]) -> String {
         let mut faster = Vec::new();
         let mut groups = 0;
-        for own in rows.iter().filter(|row| row.default) {
+        for own in rows.iter().filter(|row| row.figures.default) {
             let others = rows.iter().filter(|row| {
                 let (a, b) = (row.case, own.case);
                 // The Gray code does something else; what leaks is no choice.
                 (a.usage, a.backend) == (b.usage, b.backend)
                     && a != b
-                    && row.constant_time
+                    && row.figures.constant_time
                     && a.variant != Variant::Gray
             });
-            let Some(best) =
-                others.min_by(|a, b| a.cycles_per_block.total_cmp(&b.cycles_per_block))
-            else {
+            let Some(best) = others.min_by(|a, b| {
+                a.figures
+                    .cycles_per_block
+                    .total_cmp(&b.figures.cycles_per_block)
+            }) else {
                 continue;
             };
             groups += 1;
-            let gain = own.cycles_per_block / best.cycles_per_block;
+            let gain = own.figures.cycles_per_block / best.figures.cycles_per_block;
             if gain > CLEAR {
                 faster.push(format!(
                     "{} {} {} {gain:.2} times as fast",
-                    best.usage, best.backend, best.variant
+                    best.figures.usage, best.figures.backend, best.figures.variant
                 ));
             }
         }
@@ -213,7 +234,7 @@ impl Report {
                 backend: Backend::Aesni,
             };
             let found = rows.iter().find(|row| row.case == wanted);
-            found.map(|row| row.cycles_per_block)
+            found.map(|row| row.figures.cycles_per_block)
         };
         let ratios: Vec<String> = [
             Usage::Serial,
@@ -271,7 +292,10 @@ fn costs(rows: &[&Row], digits: usize) -> String {
             continue;
         }
         done.push((usage, variant));
-        let mut cells = vec![row.usage.to_owned(), row.variant.to_owned()];
+        let mut cells = vec![
+            row.figures.usage.to_string(),
+            row.figures.variant.to_string(),
+        ];
         cells.extend(backends.iter().map(|backend| {
             let wanted = Kind {
                 usage,
@@ -279,8 +303,8 @@ fn costs(rows: &[&Row], digits: usize) -> String {
                 backend: *backend,
             };
             let found = rows.iter().find(|row| row.case == wanted);
-            let value = found.map(|row| row.cpb.unwrap_or(row.cycles_per_block));
-            let mark = if found.is_some_and(|row| row.default) {
+            let value = found.map(|row| row.figures.cpb.unwrap_or(row.figures.cycles_per_block));
+            let mark = if found.is_some_and(|row| row.figures.default) {
                 "*"
             } else {
                 " "

@@ -1,7 +1,8 @@
 //! What the benchmark found, for the exporters.
 
 use crate::machine::Machine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Everything.
@@ -35,7 +36,7 @@ pub(crate) struct Run {
 }
 
 /// How the messages of a row were gone through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Schedule {
     /// One after the other.
@@ -54,10 +55,10 @@ impl Schedule {
 }
 
 /// One competitor on one workload. Costs are core cycles.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) mode: String,
-    pub(crate) op: &'static str,
+    pub(crate) op: Cow<'static, str>,
     pub(crate) mix: String,
     pub(crate) messages: usize,
     /// Bytes of the messages, rounded up if the mode does not take some lengths.
@@ -69,8 +70,8 @@ pub(crate) struct Row {
     pub(crate) tag_bytes: usize,
     pub(crate) schedule: Schedule,
     pub(crate) lanes: usize,
-    pub(crate) backend: &'static str,
-    pub(crate) keys: &'static str,
+    pub(crate) backend: Cow<'static, str>,
+    pub(crate) keys: Cow<'static, str>,
     /// Median, per byte. Costs per byte of empty messages are none.
     pub(crate) cpb: Option<f64>,
     pub(crate) cpb_min: Option<f64>,
@@ -97,11 +98,11 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Line {
     pub(crate) mode: String,
-    pub(crate) op: &'static str,
+    pub(crate) op: Cow<'static, str>,
     pub(crate) schedule: Schedule,
     pub(crate) lanes: usize,
-    pub(crate) backend: &'static str,
-    pub(crate) keys: &'static str,
+    pub(crate) backend: Cow<'static, str>,
+    pub(crate) keys: Cow<'static, str>,
     pub(crate) messages: usize,
     /// Slope.
     pub(crate) cycles_per_byte: f64,

@@ -3,7 +3,7 @@
 use crate::bench::bound::Rates;
 use crate::bench::case::{Form, KeyForm, Setup};
 use crate::bench::field;
-use crate::bench::report::{Line, Report, Row, Run};
+use crate::bench::report::{Line, Report, Row, Run, Schedule};
 use crate::export::{Csv, Exporter, Json, Table};
 use crate::failure::Failure;
 use crate::machine::{Machine, pin};
@@ -191,8 +191,9 @@ impl BenchArgs {
             back: self.op == Direction::Decrypt,
             data_bytes: self.data_bytes as usize,
             seed: self.seed.unwrap_or_else(fresh_seed),
+            forged: false,
         };
-        setup.combs()?;
+        setup.comb(Schedule::Comb)?;
         let messages = self.messages.map(|messages| messages as usize);
         let source = self.mix.open()?;
         if source.skipped() > 0 {
@@ -307,9 +308,14 @@ impl Plan {
             let mut by_length: Vec<(usize, [Row; 2])> = Vec::new();
             for (i, (mix, workload)) in self.workloads.iter().enumerate() {
                 progress.set_message(format!("{algorithm} {mix}"));
-                let pair = self
-                    .setup
-                    .measure(&sampler, &rates, *algorithm, mix, workload)?;
+                let pair = self.setup.measure(
+                    &|competitors| sampler.run(competitors),
+                    &rates,
+                    *algorithm,
+                    mix,
+                    workload,
+                    [Schedule::Sequential, Schedule::Comb],
+                )?;
                 progress.inc(1);
                 rows.extend(pair.clone());
                 if i > 0 {
@@ -350,11 +356,11 @@ fn line(by_length: &[(usize, [Row; 2])], competitor: usize) -> Option<Line> {
     let row = &by_length.first()?.1[competitor];
     Some(Line {
         mode: row.mode.clone(),
-        op: row.op,
+        op: row.op.clone(),
         schedule: row.schedule,
         lanes: row.lanes,
-        backend: row.backend,
-        keys: row.keys,
+        backend: row.backend.clone(),
+        keys: row.keys.clone(),
         messages: row.messages,
         cycles_per_byte: fit.slope,
         cycles_per_message: fit.intercept,

@@ -29,7 +29,7 @@ impl Exporter for Table {
                 writeln!(out, "{what}: {}", rates.join(", "))?;
             }
         }
-        let keys = rows.first().map_or("", |row| row.keys);
+        let keys = rows.first().map_or("", |row| &row.keys);
         writeln!(
             out,
             "batch of {}, mix {}, {} bytes; keys {keys}; form {}, built before the timing; seed {}",
@@ -104,8 +104,8 @@ fn costs<'a>(pairs: impl Iterator<Item = &'a [Row]>) -> String {
         let speed_up = sequential.cpb.zip(comb.cpb).map(|(one, many)| one / many);
         costs.add_row([
             mode,
-            comb.op.into(),
-            comb.backend.into(),
+            comb.op.to_string(),
+            comb.backend.to_string(),
             comb.lanes.to_string(),
             figure(sequential.cpb, 3),
             figure(comb.cpb, 3),
