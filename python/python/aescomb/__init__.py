@@ -1,0 +1,29 @@
+"""AES for many independent messages at once.
+
+``Key`` is a key for a mode; its methods work on batches of messages, which they
+interleave to keep the AES units of the CPU busy:
+
+>>> import aescomb
+>>> key = aescomb.Key("gcm", bytes(16))
+>>> nonces = [i.to_bytes(12, "big") for i in range(3)]
+>>> sealed = key.seal_many(nonces, [b"one", b"two", b"three"])
+>>> key.open_many(nonces, sealed)
+[b'one', b'two', b'three']
+
+Messages are a list of bytes-like objects, the rows of a two-dimensional NumPy array
+of bytes, or a binary Arrow column; results come in the form that messages had.
+"""
+
+from aescomb._aescomb import Column, Key, Mode, __version__, modes
+from aescomb._errors import Error, InputError, OpenError
+
+__all__ = [
+    "Column",
+    "Error",
+    "InputError",
+    "Key",
+    "Mode",
+    "OpenError",
+    "__version__",
+    "modes",
+]

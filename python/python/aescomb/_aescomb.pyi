@@ -1,0 +1,315 @@
+from collections.abc import Iterable
+from typing import Any, Final, Literal, Protocol, TypeAlias, final, overload, type_check_only
+
+from numpy import uint8
+from numpy.typing import NDArray
+from typing_extensions import Buffer
+
+__all__ = ["Column", "Key", "Mode", "__version__", "modes"]
+
+__version__: Final[str]
+
+@type_check_only
+class _Array(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+
+@type_check_only
+class _Stream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+_Arrow: TypeAlias = _Array | _Stream
+_Table: TypeAlias = NDArray[uint8]
+_Items: TypeAlias = Iterable[Buffer]
+# A value for each message.
+_Column: TypeAlias = _Items | _Table | _Arrow | Buffer
+# A tuple has several components.
+_Component: TypeAlias = Buffer | tuple[Buffer, ...] | None
+_Data: TypeAlias = _Component | Iterable[_Component] | _Table | _Arrow
+
+@final
+class Mode:
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def kind(self) -> Literal["cipher", "mac", "aead"]: ...
+    @property
+    def key_bytes(self) -> tuple[int, ...]: ...
+    @property
+    def nonce_bytes(self) -> tuple[int, int]: ...
+    @property
+    def tag_bytes(self) -> tuple[int, ...]: ...
+    @property
+    def data_components(self) -> int: ...
+    @property
+    def nonce_reuse(self) -> str: ...
+    @property
+    def research(self) -> str | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+
+def modes() -> list[Mode]: ...
+
+@final
+class Column:
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> bytes | None: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+
+@final
+class Key:
+    def __new__(cls, mode: str, key: Buffer) -> Key: ...
+    @property
+    def mode(self) -> Mode: ...
+    @property
+    def key_bits(self) -> int: ...
+    @overload
+    def encrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        *,
+        out: _Table | None = None,
+    ) -> _Table: ...
+    @overload
+    def encrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        *,
+        out: None = None,
+    ) -> Column: ...
+    @overload
+    def encrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        *,
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        *,
+        on_failure: Literal["raise"] = "raise",
+        out: _Table | None = None,
+    ) -> _Table: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        *,
+        on_failure: Literal["return"],
+        out: _Table | None = None,
+    ) -> tuple[_Table, list[int]]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        *,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> Column: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        *,
+        on_failure: Literal["return"],
+        out: None = None,
+    ) -> tuple[Column, list[int]]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        *,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        *,
+        on_failure: Literal["return"],
+        out: None = None,
+    ) -> tuple[list[bytes | None], list[int]]: ...
+    @overload
+    def seal_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        out: _Table | None = None,
+    ) -> _Table: ...
+    @overload
+    def seal_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        out: None = None,
+    ) -> Column: ...
+    @overload
+    def seal_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: _Table | None = None,
+    ) -> _Table: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Table,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["return"],
+        out: _Table | None = None,
+    ) -> tuple[_Table, list[int]]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> Column: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Arrow,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["return"],
+        out: None = None,
+    ) -> tuple[Column, list[int]]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        on_failure: Literal["return"],
+        out: None = None,
+    ) -> tuple[list[bytes | None], list[int]]: ...
+    @overload
+    def mac_many(
+        self,
+        messages: _Table,
+        nonces: _Column | None = None,
+        *,
+        tag_bytes: int | None = None,
+    ) -> _Table: ...
+    @overload
+    def mac_many(
+        self,
+        messages: _Arrow,
+        nonces: _Column | None = None,
+        *,
+        tag_bytes: int | None = None,
+    ) -> Column: ...
+    @overload
+    def mac_many(
+        self,
+        messages: _Items,
+        nonces: _Column | None = None,
+        *,
+        tag_bytes: int | None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def verify_many(
+        self,
+        messages: _Items | _Table | _Arrow,
+        tags: _Column,
+        nonces: _Column | None = None,
+        *,
+        on_failure: Literal["raise"] = "raise",
+    ) -> None: ...
+    @overload
+    def verify_many(
+        self,
+        messages: _Items | _Table | _Arrow,
+        tags: _Column,
+        nonces: _Column | None = None,
+        *,
+        on_failure: Literal["return"],
+    ) -> list[int]: ...
+    def encrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
+    def decrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
+    def seal(
+        self,
+        nonce: Buffer | None,
+        message: Buffer,
+        associated_data: _Component = None,
+        *,
+        tag_bytes: int | None = None,
+    ) -> bytes: ...
+    def open(
+        self,
+        nonce: Buffer | None,
+        message: Buffer,
+        associated_data: _Component = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_length: int | None = None,
+    ) -> bytes: ...
+    def mac(
+        self, message: Buffer, nonce: Buffer | None = None, *, tag_bytes: int | None = None
+    ) -> bytes: ...
+    def verify(self, message: Buffer, tag: Buffer, nonce: Buffer | None = None) -> None: ...

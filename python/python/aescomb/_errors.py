@@ -1,0 +1,72 @@
+"""What the methods of ``Key`` raise, beside ``TypeError`` for objects of a wrong type."""
+
+
+class Error(ValueError):
+    """Any error of this package."""
+
+    __module__ = "aescomb"
+
+
+class InputError(Error):
+    """A mistake in what was given, found before any message is touched.
+
+    >>> import aescomb
+    >>> try:
+    ...     aescomb.Key("gcm", bytes(16)).seal_many([b"short", bytes(12)], [b"one", b"two"],
+    ...                                             tag_bytes=17)
+    ... except aescomb.InputError as error:
+    ...     print(error)
+    ...     print(error.field, error.given, error.allowed)
+    tag of 17 bytes; allowed: 4, 8, 12, 13, 14, 15 or 16
+    tag_length 17 4, 8, 12, 13, 14, 15 or 16
+    """
+
+    __module__ = "aescomb"
+
+    message: int | None
+    """Index of the message that is wrong, if it is one."""
+    field: str
+    """What is wrong with it: ``"nonce_length"``, ``"tag_length"``, ``"count"``, ..."""
+    given: int
+    """What was given, in the unit of the field."""
+    allowed: str
+    """What the field may be."""
+
+    def __init__(
+        self, text: str, message: int | None, field: str, given: int, allowed: str
+    ) -> None:
+        super().__init__(text, message, field, given, allowed)
+        self.message = message
+        self.field = field
+        self.given = given
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class OpenError(Error):
+    """Messages whose tags are not theirs, or whose padding is none.
+
+    >>> import aescomb
+    >>> key = aescomb.Key("gcm", bytes(16))
+    >>> nonces = [bytes(12), bytes(11) + b"1"]
+    >>> sealed = key.seal_many(nonces, [b"one", b"two"])
+    >>> try:
+    ...     key.open_many(nonces, [sealed[0], bytes(19)])
+    ... except aescomb.OpenError as error:
+    ...     print(error.indices)
+    [1]
+    """
+
+    __module__ = "aescomb"
+
+    indices: list[int]
+    """Places of those messages in their batch, in ascending order."""
+
+    def __init__(self, text: str, indices: list[int]) -> None:
+        super().__init__(text, indices)
+        self.indices = indices
+
+    def __str__(self) -> str:
+        return str(self.args[0])

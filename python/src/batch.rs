@@ -1,0 +1,124 @@
+//! Runs a batch, piece by piece.
+
+use crate::input::Slices;
+use crate::memory::{Place, Source};
+use crate::output::Lengths;
+use aescomb::{Comb, Error, Key, Message, Op, Status};
+use std::cell::RefCell;
+
+/// Messages of one call of the library. More bring no more speed, and of fewer the texts
+/// and what scheduling needs stay in the second-level cache.
+const PIECE: usize = 1024;
+
+/// Messages and what belongs to them.
+pub(crate) struct Batch<'a> {
+    pub(crate) sources: Vec<Source<'a>>,
+    /// Empty for a mode without nonces.
+    pub(crate) nonces: Vec<&'a [u8]>,
+    pub(crate) data: Slices<'a>,
+    pub(crate) tags: Tags<'a>,
+    /// Lengths when opened, where the mode does not tell.
+    pub(crate) opened: Option<Vec<usize>>,
+    /// Where results go; none to verify.
+    pub(crate) places: Vec<Place<'a>>,
+    pub(crate) lengths: Lengths,
+}
+
+pub(crate) enum Tags<'a> {
+    /// None, or so many bytes after the ciphertext.
+    Appended(usize),
+    /// What is made.
+    Made,
+    /// What is verified.
+    Given(Vec<&'a mut [u8]>),
+}
+
+/// What became of a batch.
+pub(crate) struct Outcome {
+    /// Messages that failed.
+    pub(crate) failed: Vec<usize>,
+    /// Lengths of the results, if some are shorter than their places.
+    pub(crate) lens: Option<Vec<usize>>,
+}
+
+thread_local! {
+    /// A scheduler for each thread: it has grown after a few calls. It is wiped when the
+    /// thread ends.
+    static COMB: RefCell<Comb> = RefCell::new(Comb::new());
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn bytes(&self) -> usize {
+        self.sources.iter().map(|source| source.len()).sum()
+    }
+
+    /// Does it all; an error comes with the place of the first message of the piece that
+    /// was refused.
+    pub(crate) fn run(self, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
+        COMB.with_borrow_mut(|comb| self.run_on(comb, key, op))
+    }
+
+    fn run_on(mut self, comb: &mut Comb, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
+        let n = self.sources.len();
+        let mut given = match &mut self.tags {
+            Tags::Given(tags) => std::mem::take(tags).into_iter(),
+            _ => Vec::new().into_iter(),
+        };
+        let mut places = std::mem::take(&mut self.places).into_iter();
+        let mut outcome = Outcome {
+            failed: Vec::new(),
+            lens: (self.lengths == Lengths::Shorter).then(|| Vec::with_capacity(n)),
+        };
+        let mut messages = Vec::with_capacity(n.min(PIECE));
+        for start in (0..n).step_by(PIECE) {
+            let piece = start..n.min(start + PIECE);
+            messages.clear();
+            for i in piece {
+                let source = self.sources[i];
+                let message = match (&self.tags, places.next(), given.next()) {
+                    (Tags::Appended(bytes), Some(place), _) => {
+                        Message::new(source.to(place)).tag_appended(*bytes)
+                    }
+                    (Tags::Made, Some(place), _) => {
+                        Message::new(source.read_only()).tag(place.zeroed())
+                    }
+                    (_, _, tag) => Message::new(source.read_only()).tag(tag.unwrap_or_default()),
+                };
+                let nonce = self.nonces.get(i).copied().unwrap_or_default();
+                let opened = self
+                    .opened
+                    .as_ref()
+                    .map_or(usize::MAX, |lengths| lengths[i]);
+                let message = message.nonce(nonce).opened_len(opened);
+                messages.push(message.associated_data_vector(self.data.of(i)));
+            }
+            let failed = call(comb, key, op, &mut messages).map_err(|error| (error, start))?;
+            if failed > 0 {
+                let bad = |(_, message): &(usize, &Message<'_>)| message.status() != Status::Done;
+                let bad = messages.iter().enumerate().filter(bad);
+                outcome.failed.extend(bad.map(|(i, _)| start + i));
+            }
+            if let Some(lens) = &mut outcome.lens {
+                lens.extend(messages.iter().map(|message| message.output().len()));
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// How many messages failed.
+fn call(
+    comb: &mut Comb,
+    key: &Key,
+    op: Op,
+    messages: &mut Vec<Message<'_>>,
+) -> Result<usize, Error> {
+    Ok(match op {
+        Op::Encrypt => comb.encrypt(key, messages).map(|()| 0)?,
+        Op::Mac => comb.mac(key, messages).map(|()| 0)?,
+        Op::Seal => comb.seal(key, messages).map(|()| 0)?,
+        Op::Decrypt => comb.decrypt(key, messages)?.failed,
+        Op::Verify => comb.verify(key, messages)?.failed,
+        Op::Open => comb.open(key, messages)?.failed,
+    })
+}

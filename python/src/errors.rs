@@ -1,0 +1,79 @@
+//! Python's exceptions for mistakes in what was given and for messages that fail.
+
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+
+mod classes {
+    pyo3::import_exception!(aescomb._errors, InputError);
+    pyo3::import_exception!(aescomb._errors, OpenError);
+}
+
+/// `InputError`, in the words of [`aescomb::Error`].
+pub(crate) fn input(
+    message: Option<usize>,
+    field: &'static str,
+    what: &str,
+    given: usize,
+    allowed: impl ToString,
+) -> PyErr {
+    let allowed = allowed.to_string();
+    let at = message.map_or(String::new(), |i| format!("message {i}: "));
+    let text = format!("{at}{what}; allowed: {allowed}");
+    classes::InputError::new_err((text, message, field, given, allowed))
+}
+
+/// A batch that the library refuses, from message `start` of the call's on.
+pub(crate) fn refused(error: aescomb::Error, start: usize) -> PyErr {
+    let mut error = error;
+    error.message = error.message.map(|i| i + start);
+    let aescomb::Error {
+        message,
+        field,
+        given,
+        allowed,
+        ..
+    } = error;
+    // NonceLength becomes nonce_length.
+    let mut name = String::new();
+    for letter in format!("{field:?}").chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    let (text, allowed) = (error.to_string(), allowed.to_string());
+    classes::InputError::new_err((text, message, name, given, allowed))
+}
+
+/// As many of something as there are messages.
+pub(crate) fn count(what: &str, given: usize, messages: usize) -> PyResult<()> {
+    if given == messages {
+        return Ok(());
+    }
+    let what = format!("{given} {what} for {messages} messages");
+    Err(input(None, "count", &what, given, messages))
+}
+
+/// A vector with room for `len` items, of which there may be more than memory: arrays of
+/// empty messages have any number of them.
+pub(crate) fn room<T>(len: usize) -> PyResult<Vec<T>> {
+    let mut items = Vec::new();
+    items
+        .try_reserve_exact(len)
+        .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    Ok(items)
+}
+
+/// `OpenError` for these of so many messages.
+pub(crate) fn failed(indices: &[usize], messages: usize) -> PyErr {
+    /// Indices in the text; the attribute has them all.
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = indices.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = if indices.len() > SHOWN { ", ..." } else { "" };
+    let text = format!(
+        "{} of {messages} messages failed: {}{more}",
+        indices.len(),
+        shown.join(", ")
+    );
+    classes::OpenError::new_err((text, indices.to_vec()))
+}

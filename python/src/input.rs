@@ -1,0 +1,321 @@
+//! What callers give: lists of bytes-like objects, arrays of bytes, Arrow columns.
+
+use crate::arrow::{self, Arrow};
+use crate::errors;
+use crate::memory::{Rows, Source};
+use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyMapping, PyString, PyTuple};
+
+type Bytes<'py> = Bound<'py, PyBytes>;
+
+/// A bytes-like object, of which a copy is taken if it may change.
+pub(crate) fn bytes<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bytes<'py>> {
+    bytes_like(object, || name.to_owned())
+}
+
+fn bytes_like<'py>(object: &Bound<'py, PyAny>, name: impl Fn() -> String) -> PyResult<Bytes<'py>> {
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    let py = object.py();
+    match PyBuffer::<u8>::get(object) {
+        Ok(buffer) if buffer.dimensions() == 1 => {
+            PyBytes::new_with(py, buffer.len_bytes(), |copy| {
+                buffer.copy_to_slice(py, copy)
+            })
+        }
+        _ => Err(expected(&name(), "a bytes-like object", object)),
+    }
+}
+
+fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    let given = object.get_type();
+    let given = given.name();
+    let given = given
+        .as_ref()
+        .map_or("?".into(), |name| name.to_string_lossy());
+    PyTypeError::new_err(format!("{name}: expected {what}, not {given}"))
+}
+
+/// The items of a list or of anything else to go through.
+fn items<'py, T>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+    what: &str,
+    convert: impl Fn(usize, Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyMapping>();
+    let iterator = match object.try_iter() {
+        Ok(iterator) if !single => iterator,
+        _ => return Err(expected(name, what, object)),
+    };
+    // No more than a promise, so not too much on it.
+    let mut items = Vec::with_capacity(object.len().unwrap_or(0).min(1 << 20));
+    for (i, item) in iterator.enumerate() {
+        items.push(convert(i, item?)?);
+    }
+    Ok(items)
+}
+
+fn byte_strings<'py>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+    what: &str,
+) -> PyResult<Vec<Bytes<'py>>> {
+    items(object, name, what, |i, item| {
+        bytes_like(&item, || format!("{name}[{i}]"))
+    })
+}
+
+/// An object by what it is, before its contents are looked at.
+enum Form<'py> {
+    Arrow(Arrow),
+    /// Two dimensions.
+    Table(PyBuffer<u8>),
+    /// One dimension.
+    Bytes(Bytes<'py>),
+    Items,
+}
+
+fn form<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Form<'py>> {
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        return Ok(Form::Items);
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Form::Bytes(bytes.clone()));
+    }
+    if let Some(arrow) = arrow::import(object, name)? {
+        return Ok(Form::Arrow(arrow));
+    }
+    let Ok(buffer) = PyUntypedBuffer::get(object) else {
+        return Ok(Form::Items);
+    };
+    match buffer.dimensions() {
+        // Of something else than bytes: NumPy's arrays of objects.
+        1 if buffer.as_typed::<u8>().is_err() => Ok(Form::Items),
+        1 => bytes(object, name).map(Form::Bytes),
+        2 => match buffer.into_typed() {
+            Ok(buffer) => Ok(Form::Table(buffer)),
+            Err(_) => Err(expected(name, "an array of dtype uint8", object)),
+        },
+        n => {
+            let text = format!("{name}: expected an array of two dimensions, not {n}");
+            Err(PyTypeError::new_err(text))
+        }
+    }
+}
+
+const MESSAGES: &str =
+    "a list of bytes-like objects, an array of two dimensions or an Arrow column";
+
+/// Messages, where they lie.
+pub(crate) enum Messages<'py> {
+    Items(Vec<Bytes<'py>>),
+    Rows(Rows),
+    Arrow(Arrow),
+}
+
+impl<'py> Messages<'py> {
+    pub(crate) fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match form(object, "messages")? {
+            Form::Arrow(arrow) => Ok(Messages::Arrow(arrow)),
+            Form::Table(buffer) => rows(buffer, "messages").map(Messages::Rows),
+            Form::Bytes(_) => Err(expected("messages", MESSAGES, object)),
+            Form::Items => byte_strings(object, "messages", MESSAGES).map(Messages::Items),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> PyResult<Vec<Source<'_>>> {
+        Ok(match self {
+            Messages::Items(items) => items.iter().map(|item| item.as_bytes().into()).collect(),
+            Messages::Rows(rows) => rows.sources()?,
+            Messages::Arrow(arrow) => arrow.slices()?.into_iter().map(Source::from).collect(),
+        })
+    }
+}
+
+/// Rows of an array that is read or written in place.
+pub(crate) fn rows(buffer: PyBuffer<u8>, name: &str) -> PyResult<Rows> {
+    Rows::new(buffer).ok_or_else(|| {
+        let text = format!(
+            "{name}: the bytes of a row must lie one after the other, and the rows in \
+             ascending order; numpy.ascontiguousarray makes such an array"
+        );
+        PyTypeError::new_err(text)
+    })
+}
+
+/// An array for results.
+pub(crate) fn results(object: &Bound<'_, PyAny>) -> PyResult<Rows> {
+    let rows = match form(object, "out")? {
+        Form::Table(buffer) => rows(buffer, "out")?,
+        _ => return Err(expected("out", "an array of two dimensions", object)),
+    };
+    match rows.readonly() {
+        false => Ok(rows),
+        true => Err(PyTypeError::new_err("out: the array is read-only")),
+    }
+}
+
+/// A value for each message, such as a nonce; arrays are copied.
+pub(crate) enum Column<'py> {
+    Items(Vec<Bytes<'py>>),
+    /// So many values of so many bytes, one after the other.
+    Table(Vec<u8>, usize, usize),
+    Arrow(Arrow),
+}
+
+impl<'py> Column<'py> {
+    /// `usual`: bytes of a value if they are given as one string.
+    pub(crate) fn new(object: &Bound<'py, PyAny>, name: &str, usual: usize) -> PyResult<Self> {
+        Ok(match form(object, name)? {
+            Form::Arrow(arrow) => Column::Arrow(arrow),
+            Form::Table(buffer) => Column::table(&buffer, object.py())?,
+            Form::Bytes(bytes) => {
+                let bytes = bytes.as_bytes();
+                if usual == 0 || !bytes.len().is_multiple_of(usual) {
+                    let what = format!("{name}: one string of {} bytes", bytes.len());
+                    let allowed = format!("{usual} for each message");
+                    return Err(errors::input(None, "count", &what, bytes.len(), allowed));
+                }
+                Column::Table(bytes.to_vec(), bytes.len() / usual, usual)
+            }
+            Form::Items => Column::Items(byte_strings(object, name, MESSAGES)?),
+        })
+    }
+
+    fn table(buffer: &PyBuffer<u8>, py: Python<'_>) -> PyResult<Self> {
+        let (count, width) = (buffer.shape()[0], buffer.shape()[1]);
+        Ok(Column::Table(buffer.to_vec(py)?, count, width))
+    }
+
+    /// The values, as many as there are messages.
+    pub(crate) fn slices(&self, name: &str, messages: usize) -> PyResult<Vec<&[u8]>> {
+        let slices: Vec<&[u8]> = match self {
+            Column::Items(items) => items.iter().map(|item| item.as_bytes()).collect(),
+            Column::Table(_, count, 0) => {
+                errors::count(name, *count, messages)?;
+                vec![&[]; *count]
+            }
+            Column::Table(bytes, _, width) => bytes.chunks_exact(*width).collect(),
+            Column::Arrow(arrow) => arrow.slices()?,
+        };
+        errors::count(name, slices.len(), messages)?;
+        Ok(slices)
+    }
+}
+
+const DATA: &str = "associated_data";
+
+/// Associated data.
+pub(crate) enum Data<'py> {
+    /// The components of every message's.
+    Same(Vec<Bytes<'py>>),
+    /// One component for each message.
+    Each(Column<'py>),
+    /// Several for each.
+    Vectors(Vec<Vec<Bytes<'py>>>),
+}
+
+impl<'py> Data<'py> {
+    /// For a batch: one string or one tuple for all messages, or one of them for each.
+    pub(crate) fn of_batch(object: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        let Some(object) = object else {
+            return Ok(Data::Same(Vec::new()));
+        };
+        if let Ok(components) = object.cast::<PyTuple>() {
+            return Data::components(components, DATA).map(Data::Same);
+        }
+        Ok(match form(object, DATA)? {
+            Form::Arrow(arrow) => Data::Each(Column::Arrow(arrow)),
+            Form::Table(buffer) => Data::Each(Column::table(&buffer, object.py())?),
+            Form::Bytes(bytes) => Data::Same(vec![bytes]),
+            Form::Items => Data::items(object)?,
+        })
+    }
+
+    /// For one message: a string, or several in a tuple.
+    pub(crate) fn of_one(object: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        Ok(Data::Same(match object {
+            None => Vec::new(),
+            Some(object) => Data::message(object, || DATA.to_owned())?,
+        }))
+    }
+
+    fn items(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let what = "bytes, a tuple, a list, an array of two dimensions or an Arrow column";
+        let objects = items(object, DATA, what, |_, item| Ok(item))?;
+        let several = |item: &Bound<'py, PyAny>| item.is_none() || item.is_instance_of::<PyTuple>();
+        let name = |i: usize| format!("{DATA}[{i}]");
+        let numbered = objects.iter().enumerate();
+        Ok(match objects.iter().any(several) {
+            true => Data::Vectors(
+                numbered
+                    .map(|(i, item)| Data::message(item, || name(i)))
+                    .collect::<PyResult<_>>()?,
+            ),
+            false => Data::Each(Column::Items(
+                numbered
+                    .map(|(i, item)| bytes_like(item, || name(i)))
+                    .collect::<PyResult<_>>()?,
+            )),
+        })
+    }
+
+    /// The components of one message's.
+    fn message(object: &Bound<'py, PyAny>, name: impl Fn() -> String) -> PyResult<Vec<Bytes<'py>>> {
+        if object.is_none() {
+            return Ok(Vec::new());
+        }
+        match object.cast::<PyTuple>() {
+            Ok(components) => Data::components(components, &name()),
+            Err(_) => Ok(vec![bytes_like(object, name)?]),
+        }
+    }
+
+    fn components(tuple: &Bound<'py, PyTuple>, name: &str) -> PyResult<Vec<Bytes<'py>>> {
+        let component = |(i, item)| bytes_like(&item, || format!("{name}[{i}]"));
+        tuple.iter().enumerate().map(component).collect()
+    }
+
+    pub(crate) fn slices(&self, messages: usize) -> PyResult<Slices<'_>> {
+        fn list<'a>(components: &'a [Bytes<'_>]) -> Vec<&'a [u8]> {
+            components.iter().map(|item| item.as_bytes()).collect()
+        }
+        Ok(match self {
+            Data::Same(components) => Slices::Same(list(components)),
+            Data::Each(column) => Slices::Each(column.slices(DATA, messages)?),
+            Data::Vectors(vectors) => {
+                errors::count(DATA, vectors.len(), messages)?;
+                Slices::Vectors(vectors.iter().map(|vector| list(vector)).collect())
+            }
+        })
+    }
+}
+
+/// The bytes of [`Data`].
+pub(crate) enum Slices<'a> {
+    Same(Vec<&'a [u8]>),
+    Each(Vec<&'a [u8]>),
+    Vectors(Vec<Vec<&'a [u8]>>),
+}
+
+impl<'a> Slices<'a> {
+    /// The components of message `i`'s.
+    pub(crate) fn of(&self, i: usize) -> &[&'a [u8]] {
+        match self {
+            Slices::Same(components) => components,
+            Slices::Each(slices) => std::slice::from_ref(&slices[i]),
+            Slices::Vectors(vectors) => &vectors[i],
+        }
+    }
+}
+
+/// Lengths of messages when they are opened.
+pub(crate) fn lengths(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    items(object, "opened_lengths", "a list of numbers", |_, item| {
+        item.extract()
+    })
+}

@@ -1,0 +1,29 @@
+//! The Python package `aescomb`.
+//!
+//! `key` has the methods; `input` takes what they are given, `output` holds results,
+//! `batch` runs the library on them, and `memory` is between Python's memory and the
+//! library's.
+
+mod arrow;
+mod batch;
+mod errors;
+mod input;
+mod key;
+mod memory;
+mod mode;
+mod output;
+
+/// AES for many independent messages at once.
+#[pyo3::pymodule]
+mod _aescomb {
+    #[pymodule_export]
+    use crate::arrow::Column;
+    #[pymodule_export]
+    use crate::key::Key;
+    #[pymodule_export]
+    use crate::mode::{Mode, modes};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

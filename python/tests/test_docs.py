@@ -1,0 +1,46 @@
+"""The examples of docstrings and of the README; the stubs."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import aescomb
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def objects():
+    yield aescomb
+    for name in aescomb.__all__:
+        value = getattr(aescomb, name)
+        if not isinstance(value, str):
+            yield value
+
+
+@pytest.mark.parametrize("value", list(objects()), ids=lambda value: value.__name__)
+def test_docstrings(value):
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    tests = finder.find(value, value.__name__, module=aescomb if value is aescomb else False)
+    for test in tests:
+        runner.run(test)
+    assert runner.failures == 0
+    assert runner.tries or value is aescomb.Error
+
+
+def test_everything_has_a_docstring():
+    for value in objects():
+        assert value.__doc__
+        for name, member in getattr(value, "__dict__", {}).items():
+            assert name.startswith("_") or member.__doc__, f"{value}.{name}"
+
+
+def test_readme(capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 4
+    # One after the other: each goes on where the one before ended.
+    names = {}
+    for block in blocks:
+        exec(block, names)

@@ -1,0 +1,47 @@
+"""Whatever is given, a method returns or raises one of Python's exceptions."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import aescomb
+
+POOL = [
+    None, 0, -1, 12, 1 << 70, 1.5, "", "gcm", b"", bytes(12), bytes(16), bytes(24), bytes(32),
+    bytearray(24), memoryview(bytes(32)), [], (), {}, [b"", b"1"], (b"", b"1"), [bytes(12)] * 2,
+    [bytes(16)] * 2, [bytes(33)] * 3, [None, b""], [(b"", b""), b""], [[b""], [b""]], [0, 16],
+    range(3), object(), np.zeros((2, 12), np.uint8), np.zeros((2, 16), np.uint8),
+    np.zeros((2, 32), np.uint8), np.zeros((0, 0), np.uint8), np.zeros((3, 0), np.uint8),
+    np.zeros((2, 32), np.uint8)[::-1], np.zeros((2, 4, 4), np.uint8), np.zeros(4), np.array(b"x"),
+    np.array(["x", b"y"], object), np.array([b"x", b"yy"]), np.zeros((2, 2), object),
+    pa.array([b"", b"1"]), pa.array([b"1" * 16, b"2" * 16], pa.binary(16)), pa.array([b"", None]),
+    pa.array([1]), pa.array([bytes(32)] * 2, pa.binary_view()), pa.chunked_array([[b"1"], [b"2"]]),
+    pa.table({"a": [1]}), pa.nulls(2), pa.nulls(2, pa.binary()),
+]  # fmt: skip
+NAMES = [
+    "associated_data", "tag_bytes", "opened_lengths", "opened_length", "on_failure", "out",
+    "nonces",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", aescomb.modes(), ids=lambda mode: mode.name)
+def test_nonsense(mode):
+    rng = random.Random(mode.name)
+    key = aescomb.Key(mode.name, bytes(mode.key_bytes[0]))
+    methods = [
+        getattr(key, f"{name}{many}")
+        for name in ("encrypt", "decrypt", "seal", "open", "mac", "verify")
+        for many in ("", "_many")
+    ]
+    for _ in range(3000):
+        method = rng.choice(methods)
+        positional = [rng.choice(POOL) for _ in range(rng.choice((2, 2, 2, 3)))]
+        named = {name: rng.choice(POOL) for name in rng.sample(NAMES, rng.choice((0, 0, 0, 1, 2)))}
+        if "on_failure" in named:
+            named["on_failure"] = rng.choice(("raise", "return"))
+        try:
+            method(*positional, **named)
+        except (TypeError, ValueError, OverflowError):
+            pass

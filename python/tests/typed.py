@@ -1,0 +1,40 @@
+"""Not run, but checked by mypy: what the stubs say of the package's use."""
+
+from typing import assert_type
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import aescomb
+
+key = aescomb.Key("gcm", bytes(16))
+rows: NDArray[np.uint8] = np.zeros((2, 24), np.uint8)
+
+assert_type(key.mode.kind == "aead", bool)
+assert_type(key.seal_many(bytes(24), [b"one", bytearray(b"two")]), list[bytes])
+assert_type(key.seal_many([bytes(12)] * 2, rows, b"header"), NDArray[np.uint8])
+assert_type(key.seal_many(rows[:, :12], rows, [b"one", None, (b"two", b"")]), NDArray[np.uint8])
+column = key.seal_many(bytes(24), pl.Series([b"one", b"two"]))
+assert_type(column, aescomb.Column)
+assert_type(column[0], bytes | None)
+assert_type(key.open_many(bytes(24), column), aescomb.Column)
+assert_type(key.open_many(bytes(24), column, on_failure="return"), tuple[aescomb.Column, list[int]])
+assert_type(
+    key.open_many(bytes(24), [b"", b""], on_failure="return"),
+    tuple[list[bytes | None], list[int]],
+)
+assert_type(key.encrypt_many(None, rows, out=rows), NDArray[np.uint8])
+assert_type(key.mac_many([b"one"], tag_bytes=8), list[bytes])
+assert_type(key.verify_many([b"one"], [b"tag"], on_failure="return"), list[int])
+assert_type(key.seal(bytes(12), memoryview(b"message"), b"header"), bytes)
+try:
+    key.open(bytes(12), b"message")
+except aescomb.OpenError as error:
+    assert_type(error.indices, list[int])
+except aescomb.InputError as error:
+    assert_type(error.message, int | None)
+
+key.seal_many(bytes(24), 7)  # type: ignore[call-overload]
+key.seal_many(bytes(24), [b"one"], out=rows)  # type: ignore[call-overload]
+key.open_many(bytes(24), [b"one"], on_failure="ignore")  # type: ignore[call-overload]
