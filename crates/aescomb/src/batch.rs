@@ -1,6 +1,7 @@
 //! Batches: what a call works on, in two forms that feed one engine.
 
 use crate::error::{Allowed, Error, Field};
+use crate::foreign::{Described, Foreign};
 use crate::lanes::{Job, Jobs};
 use crate::scheduler::Task;
 use crate::text::Text;
@@ -50,6 +51,7 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// A message of this text, with an empty nonce, no tag, and the first key of
     /// a table.
+    #[inline]
     pub fn new(text: Text<'a>) -> Self {
         Message {
             job: Job {
@@ -72,6 +74,7 @@ impl<'a> Message<'a> {
     }
 
     /// Sets the nonce: initialisation vector or initial counter block.
+    #[inline]
     pub fn nonce(mut self, nonce: &'a [u8]) -> Self {
         self.job.nonce = nonce.as_ptr();
         self.job.nonce_len = length(nonce.len());
@@ -79,6 +82,7 @@ impl<'a> Message<'a> {
     }
 
     /// Sets the associated data: one component, empty or not.
+    #[inline]
     pub fn associated_data(mut self, data: &'a [u8]) -> Self {
         self.job.data = data.as_ptr();
         self.job.data_len = data.len();
@@ -101,6 +105,7 @@ impl<'a> Message<'a> {
     /// Comb::new().seal(&key, &mut batch)?;
     /// # Ok::<(), aescomb::Error>(())
     /// ```
+    #[inline]
     pub fn associated_data_vector(mut self, components: &'a [&'a [u8]]) -> Self {
         match components {
             [] => self.job.components = 0,
@@ -116,6 +121,7 @@ impl<'a> Message<'a> {
 
     /// Sets where the tag goes, or for opening and verification where it is; its
     /// length is the length of the tag.
+    #[inline]
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
         self.job.tag = tag.as_mut_ptr();
         self.job.tag_len = length(tag.len());
@@ -149,6 +155,7 @@ impl<'a> Message<'a> {
     /// assert_eq!(batch[0].output(), b"twelve bytes");
     /// # Ok::<(), aescomb::Error>(())
     /// ```
+    #[inline]
     pub fn tag_appended(mut self, bytes: usize) -> Self {
         self.job.tag = core::ptr::null_mut();
         self.job.tag_len = length(bytes);
@@ -158,6 +165,7 @@ impl<'a> Message<'a> {
 
     /// Says how many bytes the message has that is opened, for a mode that does not
     /// tell ([`Lengths::Untold`](crate::Lengths::Untold)); others do not look at it.
+    #[inline]
     pub fn opened_len(mut self, bytes: usize) -> Self {
         self.job.opened_len = bytes;
         self
@@ -165,6 +173,7 @@ impl<'a> Message<'a> {
 
     /// Sets the message's key: its place in the table of
     /// [`Keys::Table`](crate::Keys::Table).
+    #[inline]
     pub fn key(mut self, key: u32) -> Self {
         self.job.key = key;
         self
@@ -199,6 +208,7 @@ impl<'a> Message<'a> {
 }
 
 /// A length that only matters when it is small.
+#[inline]
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
@@ -505,8 +515,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// A batch of messages: a slice, an array or a vector of [`Message`], or a
-/// [`Packed`] batch.
+/// A batch of messages: a slice, an array or a vector of [`Message`], a [`Packed`]
+/// batch, or a [`Described`] one.
 pub trait Batch: sealed::Parts {}
 
 #[allow(private_interfaces)]
@@ -551,6 +561,45 @@ impl sealed::Parts for [Message<'_>] {
 }
 
 impl Batch for [Message<'_>] {}
+
+#[allow(private_interfaces)]
+impl<B: Foreign> sealed::Parts for Described<B> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn check(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn admit(&mut self, task: &Task<'_>, memory: &mut [Job], i: usize) -> Result<Admitted, Error> {
+        let message = self.0.message(i);
+        let job = &mut memory[i];
+        *job = message.job;
+        let mut longer = 0;
+        if message.appended > 0 {
+            longer = task.append(job, message.src_len, message.dst_len, message.appended)?;
+        }
+        task.admit(job, message.dst_len)?;
+        Ok(Admitted {
+            len: job.len,
+            key: job.key,
+            longer,
+        })
+    }
+
+    fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a> {
+        Jobs::of(&memory[..self.0.count()], |job| job)
+    }
+
+    #[inline(always)]
+    fn report(&mut self, i: usize, status: Status, written: usize) {
+        self.0.report(i, status, written);
+    }
+}
+
+impl<B: Foreign> Batch for Described<B> {}
 
 macro_rules! as_slice {
     ($([$($generic:tt)*] $t:ty;)*) => {$(

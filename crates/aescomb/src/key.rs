@@ -328,6 +328,8 @@ pub enum Keys<'k> {
     /// ([`Message::key`](crate::Message::key), [`Packed::keys`](crate::Packed)).
     /// All keys used in one call must be for one mode; their sizes may differ.
     Table(&'k [Key]),
+    /// The same with keys that lie elsewhere, such as those that sessions hold.
+    Refs(&'k [&'k Key]),
 }
 
 impl<'k> From<&'k Key> for Keys<'k> {
@@ -348,13 +350,43 @@ impl<'k> From<&'k Vec<Key>> for Keys<'k> {
     }
 }
 
+impl<'k> From<&'k [&'k Key]> for Keys<'k> {
+    fn from(refs: &'k [&'k Key]) -> Self {
+        Keys::Refs(refs)
+    }
+}
+
+impl<'k> From<&'k Vec<&'k Key>> for Keys<'k> {
+    fn from(refs: &'k Vec<&'k Key>) -> Self {
+        Keys::Refs(refs)
+    }
+}
+
 impl<'k> Keys<'k> {
     /// The mode of the first key; a call's keys are all of this mode.
     pub(crate) fn mode(self) -> Result<Mode, Error> {
+        match self.find(0) {
+            Some(first) => Ok(first.mode),
+            None => Err(Error::new(Field::Count, 0, Allowed::AtLeast(1))),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(self) -> usize {
         match self {
-            Keys::Shared(key) => Ok(key.mode),
-            Keys::Table([first, ..]) => Ok(first.mode),
-            Keys::Table([]) => Err(Error::new(Field::Count, 0, Allowed::AtLeast(1))),
+            Keys::Shared(_) => 1,
+            Keys::Table(table) => table.len(),
+            Keys::Refs(refs) => refs.len(),
+        }
+    }
+
+    /// As [`Keys::get`], of a place that may be none.
+    #[inline(always)]
+    pub(crate) fn find(self, i: u32) -> Option<&'k Key> {
+        match self {
+            Keys::Shared(key) => Some(key),
+            Keys::Table(table) => table.get(i as usize),
+            Keys::Refs(refs) => refs.get(i as usize).copied(),
         }
     }
 
@@ -363,6 +395,7 @@ impl<'k> Keys<'k> {
         match self {
             Keys::Shared(key) => key,
             Keys::Table(table) => &table[i as usize],
+            Keys::Refs(refs) => refs[i as usize],
         }
     }
 }

@@ -24,7 +24,8 @@
 //! ```
 //!
 //! - [`Key`]: a key expanded for a [`Mode`].
-//! - [`Message`] and [`Packed`]: the two forms of a batch.
+//! - [`Message`] and [`Packed`]: the two forms of a batch; [`Described`] for batches in
+//!   structs of the caller's own.
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
@@ -62,6 +63,7 @@ pub mod comb;
 mod error;
 #[doc(hidden)]
 pub mod field;
+mod foreign;
 mod gf128;
 mod isa;
 mod key;
@@ -82,6 +84,7 @@ mod text;
 pub use backend::Backend;
 pub use batch::{Batch, Layout, Message, MessageResult, Offset, Packed, Status};
 pub use error::{Allowed, Error, Field};
+pub use foreign::{Described, Foreign};
 pub use key::{Key, Keys};
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
 pub use modes::Mode;

@@ -290,7 +290,7 @@ impl Comb {
                     batch.report(i, Status::Done, task.written(len) + longer);
                     let class = match task.keys {
                         Keys::Shared(_) => 0,
-                        Keys::Table(_) => task.keys.get(key).rounds() / 2 - 5,
+                        _ => task.keys.get(key).rounds() / 2 - 5,
                     };
                     Ok((class, task.rows(len)))
                 }
@@ -541,8 +541,8 @@ impl<'k> Task<'k> {
         let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
         let keyed = match self.keys {
             Keys::Shared(_) => true,
-            Keys::Table(table) => table
-                .get(job.key as usize)
+            keys => keys
+                .find(job.key)
                 .is_some_and(|key| key.mode() == self.mode),
         };
         if good && apart && keyed {
@@ -660,15 +660,12 @@ impl<'k> Task<'k> {
         if let Err(overlap) = self.apart(job, job.len, needed) {
             return Some(overlap);
         }
-        let Keys::Table(table) = self.keys else {
-            return None;
-        };
         let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-        match table.get(job.key as usize) {
+        match self.keys.find(job.key) {
             None => wrong(
                 Field::KeyIndex,
                 job.key as usize,
-                Allowed::AtMost(table.len() - 1),
+                Allowed::AtMost(self.keys.len() - 1),
             ),
             Some(key) if key.mode() != self.mode => wrong(
                 Field::KeyMode,

@@ -97,7 +97,7 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
         #[inline(always)]
         || match work.keys {
             Keys::Shared(key) => drive::<S, M>(s, &mut work, Some(&s.keys(key))),
-            Keys::Table(_) => drive::<S, M>(s, &mut work, None),
+            _ => drive::<S, M>(s, &mut work, None),
         },
     )
 }

@@ -40,6 +40,7 @@ unsafe impl Sync for Text<'_> {}
 
 impl<'a> Text<'a> {
     /// Reads and writes the same bytes.
+    #[inline]
     pub fn in_place(buf: &'a mut [u8]) -> Self {
         let len = buf.len();
         Self::in_place_with_room(buf, len)
@@ -48,6 +49,7 @@ impl<'a> Text<'a> {
     /// Reads the first `len` bytes of `buf` and may write all of it: the form
     /// for padding, which makes a message longer. A `len` beyond the end of
     /// `buf` means all of it.
+    #[inline]
     pub fn in_place_with_room(buf: &'a mut [u8], len: usize) -> Self {
         let dst = buf.as_mut_ptr();
         Text {
@@ -62,6 +64,7 @@ impl<'a> Text<'a> {
 
     /// Reads `src`, writes `dst`. The destination may be longer than needed; what
     /// lies beyond the result is left alone.
+    #[inline]
     pub fn copy(src: &'a [u8], dst: &'a mut [u8]) -> Self {
         Text {
             src: src.as_ptr(),
@@ -76,6 +79,7 @@ impl<'a> Text<'a> {
     /// As [`Text::copy`] to memory that was never written: zeroing it first
     /// would cost a fifth of the speed. Read the result through
     /// [`Message::into_output`](crate::Message::into_output).
+    #[inline]
     pub fn copy_uninit(src: &'a [u8], dst: &'a mut [MaybeUninit<u8>]) -> Self {
         Text {
             src: src.as_ptr(),
@@ -88,6 +92,7 @@ impl<'a> Text<'a> {
     }
 
     /// Reads `src` and writes nothing: for message authentication codes.
+    #[inline]
     pub fn read_only(src: &'a [u8]) -> Self {
         Text {
             src: src.as_ptr(),
@@ -106,6 +111,7 @@ impl<'a> Text<'a> {
     /// For `'a`, `src` must be readable for `src_len` bytes, `dst` writable for
     /// `dst_len` bytes, and nothing else may write the source or touch the
     /// destination.
+    #[inline]
     pub unsafe fn from_raw(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> Self {
         Text {
             src,

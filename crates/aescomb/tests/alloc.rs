@@ -9,7 +9,7 @@ mod common;
 use aescomb::{
     Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Op, Packed, Text,
 };
-use common::{Sample, Shapes, backends, call, nonce, ops, paint, raw_key, sample, table};
+use common::{Sample, Shapes, backends, call, nonce, ops, paint, raw_key, refs, sample, table};
 use std::alloc::{GlobalAlloc, Layout as Size, System};
 use std::cell::Cell;
 
@@ -86,6 +86,7 @@ fn mode_of(keys: Keys<'_>) -> Mode {
     match keys {
         Keys::Shared(key) => key.mode(),
         Keys::Table(table) => table[0].mode(),
+        Keys::Refs(refs) => refs[0].mode(),
     }
 }
 
@@ -149,6 +150,7 @@ fn each_call(mut f: impl FnMut(bool, Op, Keys<'static>)) {
         for mode in Mode::ALL {
             for op in ops(*mode) {
                 f(warm, op, Keys::Table(table(*mode)));
+                f(warm, op, Keys::Refs(refs(*mode)));
                 f(warm, op, Keys::Shared(&table(*mode)[1]));
             }
         }

@@ -6,7 +6,7 @@ mod common;
 use aescomb::{Backend, Comb, Key, Keys, Kind, Mode, Op, Status};
 use common::{
     BATCHES, Call, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check, comb,
-    data, degrees, fit, for_all, lengths, nonce, ops, paint, raw_key, run, sample, table,
+    data, degrees, fit, for_all, lengths, nonce, ops, paint, raw_key, refs, run, sample, table,
     works_with,
 };
 use std::sync::Arc;
@@ -18,17 +18,20 @@ enum KeyUse {
     Shared(u32),
     /// A table; neighbours have keys of different sizes.
     Mixed,
+    /// The same through references.
+    Refs,
     /// A table; all keys have one size.
     OneSize(u32),
     /// A table; all messages use one key of it.
     Same(u32),
 }
 
-const KEY_USES: [KeyUse; 8] = [
+const KEY_USES: [KeyUse; 9] = [
     KeyUse::Shared(0),
     KeyUse::Shared(1),
     KeyUse::Shared(2),
     KeyUse::Mixed,
+    KeyUse::Refs,
     KeyUse::OneSize(0),
     KeyUse::OneSize(1),
     KeyUse::OneSize(2),
@@ -45,6 +48,7 @@ fn batch(
     let table = table(mode);
     let keys = match uses {
         KeyUse::Shared(k) => Keys::Shared(&table[k as usize]),
+        KeyUse::Refs => Keys::Refs(refs(mode)),
         _ => Keys::Table(table),
     };
     let make = |(i, len): (usize, &usize)| {
@@ -52,7 +56,7 @@ fn batch(
         let i = if *len > 1025 { i % 6 } else { i };
         let key = match uses {
             KeyUse::Shared(k) | KeyUse::Same(k) => k,
-            KeyUse::Mixed => (i % KEYS) as u32,
+            KeyUse::Mixed | KeyUse::Refs => (i % KEYS) as u32,
             KeyUse::OneSize(size) => size + (i % (KEYS / 3)) as u32 * 3,
         };
         // Nonces of any length do for texts of any length only in some modes.

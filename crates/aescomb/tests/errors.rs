@@ -11,7 +11,7 @@ use aescomb::{
     Algorithm, Allowed, Backend, Comb, Error, Field, KEY_BYTES, Key, Keys, Kind, Layout, Lengths,
     Message, MessageResult, Mode, Offset, Op, Packed, Status, Text,
 };
-use common::{CANARY, KEYS, Shape, call, data, nonce, ops, paint, raw_key, table};
+use common::{CANARY, KEYS, Shape, call, data, nonce, ops, paint, raw_key, refs, table};
 
 /// A message in parts that can be spoilt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +155,7 @@ fn for_all(f: impl Fn(Mode, Op, Keys<'static>)) {
         for op in ops(*mode) {
             f(*mode, op, Keys::Shared(&table(*mode)[0]));
             f(*mode, op, Keys::Table(table(*mode)));
+            f(*mode, op, Keys::Refs(refs(*mode)));
         }
     }
 }
@@ -217,7 +218,9 @@ fn key_index() {
     for mode in Mode::ALL {
         for op in ops(*mode) {
             for index in [KEYS as u32, 34, 1000, u32::MAX] {
-                let errors = refuse(*mode, op, table(*mode), |m| m.key = index);
+                let spoil = |m: &mut Parts| m.key = index;
+                let mut errors = refuse(*mode, op, table(*mode), spoil);
+                errors.extend(refuse(*mode, op, refs(*mode), spoil));
                 expect_all(
                     errors,
                     Field::KeyIndex,
@@ -242,7 +245,8 @@ fn key_of_another_mode() {
         let other = (at + 1) % Mode::ALL.len();
         let mixed = [table(*mode)[0].clone(), table(Mode::ALL[other])[0].clone()];
         for op in ops(*mode) {
-            let errors = refuse(*mode, op, &mixed[..], |m| m.key = 1);
+            let mut errors = refuse(*mode, op, &mixed[..], |m| m.key = 1);
+            errors.extend(refuse(*mode, op, &mixed.each_ref()[..], |m| m.key = 1));
             expect_all(errors, Field::KeyMode, other, Allowed::Exactly(at));
             // A key that no message uses may be anything.
             accept(*mode, op, &mixed[..], |_| ());
@@ -1228,8 +1232,12 @@ fn counts() {
 
     let mut one = [Message::new(Text::read_only(&src))];
     let error = Comb::new()
-        .encrypt(&Vec::new(), &mut one)
+        .encrypt(&Vec::<Key>::new(), &mut one)
         .expect_err("an empty table");
+    expect(error, None, Field::Count, 0, Allowed::AtLeast(1));
+    let error = Comb::new()
+        .encrypt(&Vec::<&Key>::new(), &mut one)
+        .expect_err("no references");
     expect(error, None, Field::Count, 0, Allowed::AtLeast(1));
     assert_eq!(error.to_string(), "0 entries; allowed: at least 1");
 }

@@ -277,6 +277,13 @@ pub fn table(mode: Mode) -> &'static [Key] {
     &tables[place(mode)]
 }
 
+/// References to its keys.
+pub fn refs(mode: Mode) -> &'static [&'static Key] {
+    static REFS: OnceLock<Vec<Vec<&'static Key>>> = OnceLock::new();
+    let all = || Mode::ALL.iter().map(|m| table(*m).iter().collect());
+    &REFS.get_or_init(|| all().collect())[place(mode)]
+}
+
 fn place(mode: Mode) -> usize {
     Mode::ALL
         .iter()

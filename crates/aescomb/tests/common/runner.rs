@@ -92,6 +92,7 @@ impl<'k> Call<'k> {
         match self.keys {
             Keys::Shared(key) => key.mode(),
             Keys::Table(table) => table[0].mode(),
+            Keys::Refs(refs) => refs[0].mode(),
         }
     }
 
@@ -248,6 +249,7 @@ pub fn check<S: Scheduler, M: Memory>(
         let keys = match call.keys {
             Keys::Shared(key) => format!("shared {}", key.algorithm()),
             Keys::Table(_) => format!("table {keys:?}"),
+            Keys::Refs(_) => format!("references {keys:?}"),
         };
         format!(
             "{mode} {} {} {:?} spare={} appended={}, {keys}, lengths {lens:?}",
@@ -721,7 +723,7 @@ where
     if let Some(target) = &target {
         batch = batch.output(target.layout());
     }
-    if matches!(call.keys, Keys::Table(_)) {
+    if !matches!(call.keys, Keys::Shared(_)) {
         batch = batch.keys(&keys);
     }
     if info.lengths == Lengths::Untold {

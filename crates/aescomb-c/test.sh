@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# Tests the C library from a clean checkout: installs it with cargo-c to a folder of its
+# own, compiles the tests and examples in C against what was installed, and runs them.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+usage() {
+    cat <<'END_OF_USAGE'
+usage: crates/aescomb-c/test.sh [--quick]
+
+Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, clang,
+valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
+target/tools.
+
+  --quick   builds the library with cargo alone: without cargo-c, and so without
+            pkg-config and the shared library; and without valgrind
+END_OF_USAGE
+}
+
+quick=no
+for argument in "$@"; do
+    case $argument in
+    --quick) quick=yes ;;
+    -h | --help) usage && exit ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+
+root=$(cd ../.. && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+tools=$target/tools
+prefix=$target/aescomb-c/prefix
+out=$target/aescomb-c/tests
+# The newest that Rust 1.95 builds; cargo-c is only taken if there is none.
+cargo_c='0.10.24+cargo-0.98.0'
+mkdir -p "$out"
+
+fail() {
+    printf 'test.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+step() {
+    local start=$SECONDS
+    printf '\n--- %s\n' "$1"
+    "${@:2}"
+    printf '%5d s  %s\n' $((SECONDS - start)) "$1"
+}
+
+tools_setup() {
+    local packages=() as_root=() name
+    for name in gcc g++ clang valgrind pkg-config; do
+        if ! have "$name" && { [ $quick = no ] || [ "$name" != valgrind ]; }; then
+            packages+=("$name")
+        fi
+    done
+    # What cargo-c is linked with.
+    if [ $quick = no ] && ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ] &&
+        ! { have pkg-config && pkg-config --exists openssl; }; then
+        packages+=(libssl-dev)
+    fi
+    if [ ${#packages[@]} -gt 0 ]; then
+        have apt-get || fail "missing, and no apt-get to install them: ${packages[*]}"
+        if [ "$(id -u)" -ne 0 ]; then
+            have sudo || fail "missing, and neither root nor sudo to install: ${packages[*]}"
+            as_root=(sudo)
+        fi
+        "${as_root[@]}" apt-get update -qq
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -qq --no-install-recommends "${packages[@]}"
+    fi
+    if [ $quick = no ] && ! have cargo-cinstall; then
+        # Unoptimised: it compiles little itself.
+        [ -x "$tools/bin/cargo-cinstall" ] ||
+            CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_DEV_DEBUG=false \
+                cargo install cargo-c --version "$cargo_c" --locked --debug --root "$tools"
+        PATH=$tools/bin:$PATH
+    fi
+}
+
+# Where a compiler finds header and library, and what it links with.
+cflags=()
+static=()
+shared=()
+
+library() {
+    if [ $quick = yes ]; then
+        cargo build --release -p aescomb-c --lib
+        cflags=("-I$PWD/include")
+        static=("$target/release/libaescomb_c.a" -lpthread -ldl -lm)
+        return
+    fi
+    rm -rf "$prefix"
+    cargo cinstall --release -p aescomb-c --prefix "$prefix" --libdir "$prefix/lib"
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+    read -ra cflags <<<"$(pkg-config --cflags aescomb)"
+    read -ra shared <<<"$(pkg-config --libs aescomb)"
+    # Beside the shared library, a linker has to be told.
+    read -ra static <<<"$(pkg-config --static --libs aescomb | sed 's/-laescomb/-l:libaescomb.a/')"
+    cmp "$prefix/include/aescomb.h" include/aescomb.h
+    cmp "$prefix/include/aescomb_caesar.h" include/aescomb_caesar.h
+}
+
+strict=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O1 -g)
+
+# compile COMPILER FILE NAME ARGUMENTS...
+compile() {
+    "$1" "${strict[@]}" "${cflags[@]}" "$2" -o "$out/$3" "${@:4}"
+}
+
+vectors=$root/vectors
+
+# The tests with every compiler, plain and with sanitizers.
+c_tests() {
+    local compiler
+    for compiler in gcc clang; do
+        for name in vectors errors threads; do
+            echo "$compiler, $name"
+            compile $compiler tests/c/$name.c $name "${static[@]}" -pthread
+            "$out/$name" "$vectors"
+            compile $compiler tests/c/$name.c $name-san "${static[@]}" -pthread \
+                -fsanitize=address,undefined -fno-sanitize-recover=all
+            "$out/$name-san" "$vectors"
+        done
+    done
+}
+
+backends() {
+    local backend
+    for backend in vaes512 vaes256 aesni portable; do
+        echo "$backend"
+        if AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 >/dev/null 2>&1; then
+            AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors"
+        else
+            # Said again if it is not the CPU.
+            AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 2>&1 |
+                grep 'this CPU lacks' || fail "backend $backend"
+        fi
+    done
+}
+
+# Every mode is a program of its own: they all define the same functions.
+caesar() {
+    local name mode
+    for name in $(sed -n 's/^AESCOMB_CAESAR_DECLARE(\(.*\))$/\1/p' include/aescomb_caesar.h); do
+        mode=$(tr _ - <<<"${name%_*}")
+        compile gcc tests/c/caesar.c caesar "${static[@]}" -fsanitize=address \
+            -DMODE="\"$mode\"" -DAESCOMB_CAESAR_MODE="$name"
+        "$out/caesar"
+        echo "$name: as it should be"
+    done
+}
+
+cpp() {
+    local compiler
+    printf '%s\n' '#include <aescomb.h>' '#include <aescomb_caesar.h>' \
+        'int main() { return aescomb_version() == nullptr; }' >"$out/header.cpp"
+    for compiler in g++ clang++; do
+        $compiler -std=c++17 -Wall -Wextra -Werror -pedantic "${cflags[@]}" "$out/header.cpp" \
+            -o "$out/header" "${static[@]}"
+        "$out/header"
+    done
+}
+
+# A sample of the vectors, with backends whose instructions valgrind knows.
+memory() {
+    local backend name
+    for backend in aesni portable; do
+        for name in vectors errors threads; do
+            echo "$backend, $name"
+            AESCOMB_TEST_BACKEND=$backend valgrind -q --error-exitcode=9 --leak-check=full \
+                "$out/$name" "$vectors" 41
+        done
+    done
+}
+
+examples() {
+    local compiler name
+    for compiler in gcc clang; do
+        for name in seal_burst verify_cmacs; do
+            if [ $quick = no ]; then
+                echo "$compiler, $name, shared library"
+                compile $compiler examples/$name.c $name "${shared[@]}"
+                "$out/$name"
+            fi
+            echo "$compiler, $name, static library"
+            compile $compiler examples/$name.c $name-static "${static[@]}"
+            "$out/$name-static"
+        done
+    done
+}
+
+step "tools" tools_setup
+step "library" library
+step "tests in C: gcc and clang, plain and with sanitizers" c_tests
+step "every backend of this CPU" backends
+step "CAESAR interface" caesar
+step "C++ headers" cpp
+if [ $quick = no ]; then
+    step "valgrind" memory
+fi
+step "examples" examples
+printf '\nC library: passed in %d s\n' $SECONDS
