@@ -83,7 +83,7 @@ fn threads(view: &View<'_>) -> Markup {
         (table(&head, rows(16.0)))
         (table(&["paper: cores / threads", "128", "192", "256"], known(16.0)))
         @if let (Some(sequential), Some(combed)) = (gain(Schedule::Sequential), gain(Schedule::Comb)) {
-            (seen(format!("{} threads encrypt {} times as fast as one when each does one buffer after the other, and {} times as fast when each combs. Where two of these cores are two threads of one core, as the paper’s last row has it, combing already fills the AES units and the second thread finds nothing left; the paper gained 2 in that case from encrypting one by one, and nothing from decryption.", view.scale.threads().last().copied().unwrap_or(1), number(sequential), number(combed))))
+            (seen(format!("{} threads encrypt {} times as fast as one when each does one buffer after the other, and {} times as fast when each combs. Where two of these cores are two threads of one core, as the paper’s last row has it, combing already fills the AES units and the second thread finds nothing left; the paper gained 2 in that case from encrypting one by one, and nothing from decryption. Combed buffers that lie exactly 32 KiB apart, as these do, compete for the same places of the first-level cache: shorter ones, in the figures below, cost less.", view.scale.threads().last().copied().unwrap_or(1), number(sequential), number(combed))))
         }
     }
 }

@@ -93,7 +93,7 @@ pub(super) const FORGED: Part = Part {
             p { "Opening 256 messages of which every tag is right, and the same with every tag wrong, from one place to another: cycles per byte. A message that fails has been decrypted like any other by then; what was written of it is wiped, which is what it costs more." }
             (table(&["mode", "one by one: good", "forged", "", "combed: good", "forged", ""], rows))
             @if let Some((mode, times)) = dearest {
-                (seen(format!("forged messages cost at most {} times what good ones do ({}): a flood of them is no cheaper way to keep the receiver busy than a flood of good ones.", number(times), name(mode))))
+                (seen(format!("forged messages cost at most {} times what good ones do ({}), so a flood of them keeps a receiver at most that much busier than a flood of good ones.", number(times), name(mode))))
             }
         }
     },
