@@ -8,13 +8,15 @@ usage() {
     cat <<'END'
 usage: ./test.sh [--no-emulation] [--quick]
 
-Runs all tests. Needs rustup (or cargo with everything below) and a C toolchain;
-what else is missing is installed: Rust components and targets with rustup, and
-the ARM C toolchain and QEMU with apt-get (as root or with sudo).
+Runs all tests. Needs rustup (or cargo with everything below), a C toolchain, and
+Python 3.11 or later; what else is missing is installed: Rust components and targets with
+rustup; compilers, valgrind, the ARM C toolchain and QEMU with apt-get (as root or with
+sudo); cargo-c and Python packages into target/.
 
   --no-emulation   leaves out CPUs that this machine is not: 64-bit ARM, and
                    x86-64 without AES instructions, without AVX, without VPCLMULQDQ
-  --quick          leaves out emulation, the assembly check and the no_std check
+  --quick          leaves out emulation, the assembly check, the no_std check, the Python
+                   package, and of the C library what needs cargo-c and valgrind
 END
 }
 
@@ -189,7 +191,11 @@ step "lints" cargo clippy --workspace --all-targets --all-features -- -D warning
 step "tests" logged "$native" cargo test --workspace --all-features --no-fail-fast
 step "documentation" docs
 step "recorded figures" cargo xtask record --check
-if [ $quick = no ]; then
+if [ $quick = yes ]; then
+    step "C library" crates/aescomb-c/test.sh --quick
+else
+    step "C library" crates/aescomb-c/test.sh
+    step "Python package" python/test.sh -q
     step "no_std" cargo check -p aescomb --target "$bare"
     step "assembly" cargo xtask asm-check
 fi
