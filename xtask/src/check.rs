@@ -29,38 +29,37 @@ use std::fmt;
 /// have no excuse.
 #[rustfmt::skip]
 const BUDGETS: &[(&str, [usize; 4])] = &[
-    ("cbc::Decrypt", [16, 16, 0, 7]),
-    ("cbc::Encrypt", [0, 3, 0, 0]),
+    ("cbc::Decrypt", [16, 16, 0, 10]),
     ("ccm::Crypt", [109, 119, 43, 89]),
     ("cfb::Decrypt", [7, 9, 0, 0]),
     ("cfb::Encrypt", [0, 8, 0, 0]),
-    ("cloc::Crypt", [123, 135, 0, 10]),
-    ("cmac::Mac", [1, 6, 0, 0]),
+    ("cloc::Crypt", [123, 133, 0, 10]),
+    ("cmac::Mac", [1, 3, 0, 0]),
     ("cobra::Crypt", [151, 181, 47, 116]),
     ("copa::Crypt", [109, 112, 31, 96]),
     ("cpfb::Crypt", [41, 55, 2, 17]),
-    ("ctr::Crypt<128>", [11, 19, 0, 6]),
-    ("ctr::Crypt<32>", [8, 17, 0, 6]),
-    ("gcm::Crypt", [25, 38, 0, 21]),
+    ("ctr::Crypt<128>", [11, 19, 0, 10]),
+    ("ctr::Crypt<32>", [8, 17, 0, 10]),
+    ("gcm::Crypt", [36, 45, 16, 43]),
     ("gcm_siv::Authenticate", [8, 16, 2, 2]),
     ("gcm_siv::Crypt", [8, 16, 2, 2]),
     ("jambu::Crypt", [18, 37, 0, 8]),
     ("julius::Hash", [48, 14, 0, 1]),
-    ("julius::Open", [67, 54, 2, 22]),
-    ("julius::Seal", [14, 11, 0, 0]),
+    ("julius::Open", [54, 54, 1, 28]),
+    ("julius::Seal", [9, 11, 0, 0]),
     ("mcoe_g::Crypt", [21, 30, 0, 4]),
-    ("ocb::Crypt", [30, 37, 1, 17]),
+    ("ocb::Crypt", [31, 37, 0, 19]),
     ("ofb::Crypt", [0, 17, 0, 0]),
     ("otr::Crypt", [145, 144, 40, 107]),
-    ("pmac::Mac", [16, 17, 0, 6]),
+    ("pmac::Mac", [17, 17, 0, 8]),
     ("pmac_ctr::Authenticate", [19, 23, 0, 3]),
-    ("pmac_ctr::Crypt", [19, 23, 0, 3]),
+    ("pmac_ctr::Crypt", [19, 22, 0, 3]),
     ("poet::Crypt", [132, 59, 1, 14]),
-    ("silc::Crypt", [123, 135, 0, 10]),
-    ("silver::Crypt", [40, 47, 1, 20]),
-    ("siv::Authenticate", [8, 17, 0, 6]),
-    ("siv::Crypt", [8, 17, 0, 6]),
-    ("xts::Crypt", [14, 10, 0, 0]),
+    ("silc::Crypt", [123, 133, 0, 10]),
+    ("silver::Crypt", [34, 45, 1, 15]),
+    ("siv::Authenticate", [8, 17, 0, 10]),
+    ("siv::Crypt", [8, 17, 0, 10]),
+    ("xts::Crypt", [14, 11, 0, 0]),
 ];
 /// Columns of [`BUDGETS`].
 const TOKENS: [&str; 4] = ["Ni", "Vaes256", "Vaes512", "Vaes512x8"];
@@ -111,9 +110,6 @@ const CALLS: &[(&str, usize)] = &[
     ("copa::", 2),
     ("cobra::", 2),
 ];
-/// Directions that have loops with two rows of neighbouring blocks, which may spill
-/// twice as much.
-const TWO_ROWS: &[&str] = &["gcm::Crypt", "julius::Open"];
 
 fn is_one_of(direction: &str, list: &[&str]) -> bool {
     let direction = without_modules(direction);
@@ -324,12 +320,7 @@ fn check_kernel(
         let aes = aes.count();
         let target = first.args.rsplit(", ").next().and_then(vector);
         let calls = calls(kernel.direction);
-        let one_row = MOST_ROUNDS * token.registers * calls;
-        let rows_in_loop = match is_one_of(kernel.direction, TWO_ROWS) && aes > one_row {
-            true => 2,
-            false => 1,
-        };
-        if aes > one_row * rows_in_loop {
+        if aes > MOST_ROUNDS * token.registers * calls {
             fail(format!(
                 "hot loop {} has {aes} AES instructions, more than {MOST_ROUNDS} for each of {} registers",
                 rows.len() + 1,
@@ -346,7 +337,7 @@ fn check_kernel(
             aes,
             calls: calls_made.len(),
             spills: body.iter().filter(|i| i.is_spill()).count(),
-            budget: budget(kernel) * rows_in_loop,
+            budget: budget(kernel),
         };
         if let Some(one) = calls_made.first() {
             fail(format!("hot loop {} calls {one}", row.place));

@@ -478,8 +478,8 @@ impl<'a, O: Offset> Packed<'a, O> {
 pub(crate) struct Admitted {
     pub len: usize,
     pub key: u32,
-    /// Bytes of tag that the result has at its end.
-    pub longer: usize,
+    /// Bytes of its result.
+    pub written: usize,
 }
 
 /// Whether the two have no byte in common.
@@ -505,7 +505,7 @@ pub(crate) mod sealed {
         /// Checks message `i`; `memory` has room for a job per message.
         fn admit(
             &mut self,
-            task: &Task<'_>,
+            task: &mut Task<'_>,
             memory: &mut [Job],
             i: usize,
         ) -> Result<Admitted, Error>;
@@ -530,7 +530,7 @@ impl sealed::Parts for [Message<'_>] {
     }
 
     #[inline(always)]
-    fn admit(&mut self, task: &Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
+    fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
         let message = &mut self[i];
         let mut longer = 0;
         if message.appended > 0 {
@@ -541,11 +541,11 @@ impl sealed::Parts for [Message<'_>] {
                 message.appended,
             )?;
         }
-        task.admit(&message.job, message.dst_len)?;
+        let written = task.admit(&message.job, message.dst_len)? + longer;
         Ok(Admitted {
             len: message.job.len,
             key: message.job.key,
-            longer,
+            written,
         })
     }
 
@@ -616,7 +616,7 @@ macro_rules! as_slice {
             #[inline(always)]
             fn admit(
                 &mut self,
-                task: &Task<'_>,
+                task: &mut Task<'_>,
                 memory: &mut [Job],
                 i: usize,
             ) -> Result<Admitted, Error> {
@@ -713,7 +713,12 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
     }
 
     #[inline(always)]
-    fn admit(&mut self, task: &Task<'_>, memory: &mut [Job], i: usize) -> Result<Admitted, Error> {
+    fn admit(
+        &mut self,
+        task: &mut Task<'_>,
+        memory: &mut [Job],
+        i: usize,
+    ) -> Result<Admitted, Error> {
         let Text {
             src,
             src_len: src_end,
@@ -754,11 +759,11 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             memory[i].tag_len = length(self.appended);
             longer = task.append(&mut memory[i], len, dst_len, self.appended)?;
         }
-        task.admit(&memory[i], dst_len)?;
+        let written = task.admit(&memory[i], dst_len)? + longer;
         Ok(Admitted {
             len: memory[i].len,
             key: memory[i].key,
-            longer,
+            written,
         })
     }
 

@@ -243,34 +243,18 @@ impl Drain<'_> {
         self.len
     }
 
-    /// A longest message, which stays.
-    #[inline(always)]
-    pub(crate) fn peek(&mut self) -> Option<u32> {
-        if self.len == 0 {
-            return None;
-        }
-        while self.first == NONE {
-            self.top -= 1;
-            self.first = core::mem::replace(&mut self.queue.head[self.top], NONE);
-        }
-        Some(self.first)
-    }
-
-    /// Takes the message that `peek` gave.
-    #[inline(always)]
-    pub(crate) fn pop(&mut self, peeked: u32) {
-        self.first = self.queue.next[peeked as usize];
-        self.len -= 1;
-    }
-
     /// Takes longest messages of one class, as many as there is room for: how many.
     #[inline(never)]
     pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
-        let Some(mut first) = self.peek() else {
+        if self.len == 0 {
             return 0;
-        };
+        }
         let Queue { head, next, .. } = &mut *self.queue;
-        let mut top = self.top;
+        let (mut top, mut first) = (self.top, self.first);
+        while first == NONE {
+            top -= 1;
+            first = core::mem::replace(&mut head[top], NONE);
+        }
         let floor = top - top % BUCKETS;
         let mut n = 0;
         'room: for out in out.iter_mut().take(self.len) {

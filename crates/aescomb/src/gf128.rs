@@ -32,9 +32,12 @@ pub(crate) fn double_polyval(a: u128) -> u128 {
 
 /// The product of POLYVAL, a b x^-128 (RFC 8452 section 3), in software: takes the
 /// same time for all values on CPUs whose multiplication does.
-#[inline(never)]
 pub(crate) fn mul_polyval(a: u128, b: u128) -> u128 {
-    let (low, middle, high) = products(a, b);
+    reduce_polyval(products(a, b))
+}
+
+/// The product of POLYVAL, of what [`products`] makes or of sums of it.
+pub(crate) fn reduce_polyval((low, middle, high): (u128, u128, u128)) -> u128 {
     // 1 = x^64 (x^64 + x^63 + x^62 + x^57): the lower half of a sum goes up by 64
     // bits at the price of a product.
     const POLYVAL: u64 = 0xc2 << 56;
@@ -43,16 +46,20 @@ pub(crate) fn mul_polyval(a: u128, b: u128) -> u128 {
 }
 
 /// The product in the field of [`double`], likewise.
-#[inline(never)]
 pub(crate) fn mul(a: u128, b: u128) -> u128 {
-    let (low, middle, high) = products(a, b);
+    reduce(products(a, b))
+}
+
+/// The same in the field of [`double`].
+pub(crate) fn reduce((low, middle, high): (u128, u128, u128)) -> u128 {
     // x^128 = x^7 + x^2 + x + 1: the upper half goes down by 64 bits.
     let middle = middle ^ high.rotate_left(64) ^ clmul((high >> 64) as u64, 0x86);
     low ^ middle.rotate_left(64) ^ clmul((middle >> 64) as u64, 0x86)
 }
 
 /// The product of polynomials: the sum of these times 1, x^64 and x^128.
-fn products(a: u128, b: u128) -> (u128, u128, u128) {
+#[inline(never)]
+pub(crate) fn products(a: u128, b: u128) -> (u128, u128, u128) {
     let halves = |v: u128| (v as u64, (v >> 64) as u64);
     let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
     let (low, high) = (clmul(a0, b0), clmul(a1, b1));

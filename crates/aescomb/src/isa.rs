@@ -88,6 +88,9 @@ pub(crate) const fn is_tweaked(r: usize) -> bool {
     r % 4 == 1
 }
 
+/// Sums of products that are not yet reduced.
+pub(crate) type Sums<S> = [<<S as Isa>::Unit as Isa>::W; 3];
+
 /// The round keys of AES-128.
 pub(crate) type RoundKeys<W> = [W; 11];
 
@@ -232,6 +235,12 @@ pub(crate) trait Cipher {
         x
     }
 
+    /// Of a block of result, what belongs to the message.
+    #[inline(always)]
+    fn within(&self, y: Self::W) -> Self::W {
+        y
+    }
+
     /// One step of a hash that is a polynomial in the first constant of the key: the
     /// product of that and of the sum of what was hashed and `x`.
     #[inline(always)]
@@ -293,7 +302,7 @@ pub(crate) trait Isa: Copy {
     /// The same registers, fewer of them in flight.
     type Half: Isa<Keys = Self::Keys>;
     /// One register.
-    type Unit: Isa<Keys = Self::Keys>;
+    type Unit: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One message alone.
     type Narrow: Isa;
 
@@ -382,6 +391,9 @@ pub(crate) trait Isa: Copy {
     /// The `len` bytes at `from`, at most `LANES * 16`, and zeros after them.
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize);
+    /// The same of at most 16 bytes, in the first lane.
+    unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W;
+    unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize);
     /// Lane `l` from the 16 bytes at `at[l] + offset`, where `at` has `LANES`
     /// entries.
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
@@ -392,9 +404,10 @@ pub(crate) trait Isa: Copy {
 
     /// The sum of all blocks in the first lane, zeros in the others.
     fn fold(self, x: Self::W) -> Self::W;
-    /// The sum of the products of all lanes of all rows in the first lane, zeros in the
-    /// others.
-    fn dot<F: Field, const N: usize>(self, x: [Self::W; N], y: [Self::W; N]) -> Self::W;
+    /// Adds the products of all lanes to sums of such, zeros at first.
+    fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self>;
+    /// What they are together, reduced, in the first lane; zeros in the others.
+    fn reduce<F: Field>(self, sums: Sums<Self>) -> Self::W;
     /// In every lane the sum of the last block of `before` and of the blocks of `x` up
     /// to there.
     fn running(self, before: Self::W, x: Self::W) -> Self::W;
@@ -407,6 +420,8 @@ pub(crate) trait Isa: Copy {
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
     /// The first blocks of `x`, as many as a register has.
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
+    /// The same register everywhere.
+    fn repeat(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The last block of `x`.
     fn last(self, x: Self::W) -> Block;
 }

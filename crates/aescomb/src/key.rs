@@ -224,9 +224,10 @@ impl Key {
 }
 
 /// [`Tables`] for kernels of so many lanes, wiped on drop.
+#[repr(C, align(64))]
 struct KeyTables {
-    lanes: usize,
     rows: Tables,
+    lanes: usize,
 }
 
 impl Drop for KeyTables {

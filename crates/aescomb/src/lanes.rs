@@ -231,6 +231,11 @@ pub(crate) struct Facts<'j> {
 }
 
 impl<'j> Facts<'j> {
+    #[inline(always)]
+    pub(crate) fn new(job: &'j Job, given: bool) -> Self {
+        Facts { job, given }
+    }
+
     /// The first bytes of the nonce, at most 16, and zeros, as a little-endian
     /// integer.
     #[inline(always)]
@@ -330,7 +335,7 @@ pub(crate) struct Piece<W> {
 
 impl<W: Wide> Piece<W> {
     #[inline(always)]
-    fn none<S: Isa<W = W>>(s: S) -> Self {
+    pub(crate) fn none<S: Isa<W = W>>(s: S) -> Self {
         let zero = s.splat(&[0; 16]);
         Piece {
             block: zero,
@@ -558,7 +563,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             // Before all else: `begin` loads whole rows of it, and what was written in
             // pieces must be in the cache by then.
             if M::HEADER > 0 {
-                let header = M::header(keys.get(job.key), Facts { job, given });
+                let header = M::header(keys.get(job.key), Facts::new(job, given));
                 for (i, block) in header.into_iter().enumerate() {
                     if in_header::<M>(i) {
                         self.header[i][l] = block.to_le_bytes();
@@ -692,12 +697,12 @@ fn text_len<M: Sweep>(job: &Job) -> usize {
 }
 
 /// Whether rows leave more than 16 bytes.
-const fn two_pieces<M: Sweep>() -> bool {
+pub(crate) const fn two_pieces<M: Sweep>() -> bool {
     M::PAIR || matches!(M::TAIL, Tail::Double)
 }
 
 /// Whether the result of a message's end is a whole block.
-const fn whole_end<M: Sweep>() -> bool {
+pub(crate) const fn whole_end<M: Sweep>() -> bool {
     matches!(M::TAIL, Tail::Padded | Tail::Filled)
 }
 

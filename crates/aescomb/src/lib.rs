@@ -75,6 +75,7 @@ mod neighbours;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod scheduler;
+mod solo;
 mod span;
 mod sweep;
 #[cfg(feature = "rayon")]

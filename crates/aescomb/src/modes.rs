@@ -247,8 +247,8 @@ pub(crate) enum Holds {
     Last,
 }
 
-/// Two rows that depend on a key alone, for neighbouring blocks: one from 0 on, one
-/// from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
+/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
+/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
 /// registers.
 pub(crate) type Tables = [Block; 2 * MAX_LANES];
 /// Where the second row of [`Tables`] begins.
@@ -485,6 +485,14 @@ pub(crate) trait Sweep {
 
     /// For [`Feed::Place`]: about how many rows' time `tables` takes.
     const TABLES: usize = 0;
+
+    /// For [`Feed::Place`]: from how many bytes on a message is done by itself from
+    /// beginning to end, under the one key of a call.
+    const ALONE_FROM: usize = usize::MAX;
+
+    /// Whether `finish` does with the last bytes what `step` does with a block, but for
+    /// [`Cipher::within`]: they are then done in one row with the blocks before them.
+    const ENDS_ALIKE: bool = false;
 
     /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
     /// need.

@@ -3,80 +3,209 @@
 //!
 //! The mode's steps are the same as for rows of many messages. What differs is in
 //! [`Neighbours`]: counters move on by a row, a hash is the sum of products with
-//! powers of the key, reduced once a row, and so on.
+//! powers of the key, reduced when they are used up, and so on.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`](crate::lanes::Job) in
 //! `lanes.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::isa::{Block, Cipher, Field, Isa, Uniform, Way, Wide};
+use crate::isa::{Block, Cipher, Field, Isa, Sums, Uniform, Way, Wide};
 use crate::key::Key;
 use crate::lanes::{MAX_LANES, take_row};
 use crate::modes::{Holds, MAX_UNIT, SECOND, State, Sweep, Tables, both};
+use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-/// Which row of neighbouring blocks it is: one by itself, of which there are all blocks
-/// or only the first, or one of two whose hashes are reduced together.
-type Which = u8;
-const WHOLE: Which = 0;
-const PART: Which = 1;
-const FIRST: Which = 2;
-const LAST: Which = 3;
+/// A register of `S`.
+type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
 
-/// A row of neighbouring blocks under one key: all of it, or of a `PART` the first
-/// `blocks` blocks.
+/// A row of neighbouring blocks under one key: all of it, or `PART` of it, its first
+/// bytes.
 #[derive(Clone, Copy)]
-struct Neighbours<'k, 't, S: Isa, const ROW: Which> {
+struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     c: Uniform<'k, S>,
-    tables: &'t Tables,
-    blocks: usize,
-    /// Ones in these blocks.
-    mask: S::W,
+    hashing: &'t Hashing<'t, S::Unit>,
+    /// The row before, where that is hashed while this one is encrypted.
+    late: Option<&'t Late<S>>,
+    /// Bytes of a row that is not full.
+    bytes: usize,
 }
 
-impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
+/// A row that is not yet hashed, and the place of its powers.
+type Late<S> = Cell<Option<(<S as Isa>::W, usize)>>;
+
+/// The hash of one message, whose products are summed up before they are reduced: of a
+/// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
+pub(crate) struct Hashing<'t, U: Isa> {
+    /// The powers of H, from the last to the first.
+    tables: &'t Tables,
+    /// How many lanes rows have.
+    lanes: usize,
+    /// The place of the next block's power.
+    next: Cell<usize>,
+    /// Blocks that come after this run.
+    left: Cell<usize>,
+    sums: Cell<Sums<U>>,
+}
+
+impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
+    /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
+    /// one by one.
+    #[inline(always)]
+    pub(crate) fn new(
+        u: U,
+        (tables, lanes): (&'t Tables, usize),
+        single: usize,
+        blocks: usize,
+    ) -> Self {
+        let hashing = Hashing {
+            tables,
+            lanes,
+            next: Cell::new(0),
+            left: Cell::new(blocks),
+            sums: Cell::new([u.splat(&[0; 16]); 3]),
+        };
+        hashing.begin(single);
+        hashing
+    }
+
+    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
+    /// row does.
+    #[inline(always)]
+    fn begin(&self, single: usize) {
+        let left = self.left.get();
+        let run = match left > POWERS {
+            true => single + (POWERS - single) / self.lanes * self.lanes,
+            false => left,
+        };
+        self.next.set(POWERS - run);
+        self.left.set(left - run);
+    }
+
+    /// The place of the first of the next `blocks` blocks' powers, and whether the run
+    /// ends with them.
+    #[inline(always)]
+    fn advance(&self, blocks: usize) -> (usize, bool) {
+        let at = self.next.get();
+        let next = at + blocks;
+        // `add` rests on it.
+        assert!(next <= POWERS);
+        self.next.set(next);
+        (at, next == POWERS)
+    }
+
+    /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
+    /// zero, as all is in the sums.
+    #[inline(always)]
+    fn hash<S: Isa<Unit = U>, F: Field>(&self, s: S, hash: S::W, x: S::W, blocks: usize) -> S::W {
+        let (at, ends) = self.advance(blocks);
+        self.add(s, hash ^ x, at, blocks);
+        match ends {
+            true => self.end::<S, F>(s),
+            false => s.splat(&[0; 16]),
+        }
+    }
+
+    #[inline(always)]
+    fn end<S: Isa<Unit = U>, F: Field>(&self, s: S) -> S::W {
+        self.begin(0);
+        s.reduce::<F>(self.sums.replace([s.unit().splat(&[0; 16]); 3]))
+    }
+
+    /// Adds the products of the first blocks of `x` with the powers from place `at` on,
+    /// which `advance` has given.
+    #[inline(always)]
+    fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
+        // SAFETY: there are `blocks` powers there.
+        let powers = unsafe {
+            let from = self.tables.as_ptr().add(at).cast::<u8>();
+            match blocks {
+                1 => s.load_first(from, 16),
+                // What lies beyond is multiplied by zeros.
+                _ if blocks < S::LANES => s.load_part(from, blocks * 16),
+                _ => s.load(from),
+            }
+        };
+        self.sums.set(s.add_products(self.sums.get(), x, powers));
+    }
+
+    /// The n-th power.
+    #[inline(always)]
+    fn power(&self, n: usize) -> &Block {
+        &self.tables[POWERS - n]
+    }
+}
+
+/// How many powers the tables hold.
+const POWERS: usize = 2 * MAX_LANES;
+
+/// A block of the message by itself, in the first lane.
+pub(crate) struct Single<'k, 't, U: Isa> {
+    pub c: Uniform<'k, U>,
+    pub hashing: &'t Hashing<'t, U>,
+}
+
+/// What is the same whatever lies in the lanes.
+macro_rules! as_before {
+    () => {
+        #[inline(always)]
+        fn encrypt(&self, x: Self::W) -> Self::W {
+            self.c.encrypt(x)
+        }
+
+        #[inline(always)]
+        fn decrypt(&self, x: Self::W) -> Self::W {
+            self.c.decrypt(x)
+        }
+
+        #[inline(always)]
+        fn encrypt_second(&self, x: Self::W) -> Self::W {
+            self.c.encrypt_second(x)
+        }
+
+        #[inline(always)]
+        fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W {
+            self.c.tweaked(way, x, tweak)
+        }
+
+        #[inline(always)]
+        fn round_key(&self, r: usize) -> Self::W {
+            self.c.round_key(r)
+        }
+
+        #[inline(always)]
+        fn subkey(&self, i: usize) -> Self::W {
+            self.c.subkey(i)
+        }
+
+        #[inline(always)]
+        fn splat(&self, block: &Block) -> Self::W {
+            self.c.splat(block)
+        }
+    };
+}
+
+impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
+    type W = U::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn hash<F: Field>(&self, hash: U::W, x: U::W) -> U::W {
+        self.hashing.hash::<U, F>(self.c.s, hash, x, 1)
+    }
+}
+
+impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     type W = S::W;
 
-    #[inline(always)]
-    fn encrypt(&self, x: S::W) -> S::W {
-        self.c.encrypt(x)
-    }
+    as_before!();
 
-    #[inline(always)]
-    fn decrypt(&self, x: S::W) -> S::W {
-        self.c.decrypt(x)
-    }
-
-    #[inline(always)]
-    fn encrypt_second(&self, x: S::W) -> S::W {
-        self.c.encrypt_second(x)
-    }
-
-    #[inline(always)]
-    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
-        self.c.tweaked(way, x, tweak)
-    }
-
-    #[inline(always)]
-    fn round_key(&self, r: usize) -> S::W {
-        self.c.round_key(r)
-    }
-
-    #[inline(always)]
-    fn subkey(&self, i: usize) -> S::W {
-        self.c.subkey(i)
-    }
-
-    /// With that for n blocks in the second row.
+    /// With its multiples in the tables.
     #[inline(always)]
     fn stride_of(&self, _: usize) -> S::W {
-        table_row(self.c.s, self.tables, SECOND)
-    }
-
-    #[inline(always)]
-    fn splat(&self, block: &Block) -> S::W {
-        self.c.splat(block)
+        self.splat(&self.hashing.tables[S::LANES])
     }
 
     #[inline(always)]
@@ -92,19 +221,19 @@ impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
         }
     }
 
-    /// With the n-th power of the constant for n lanes: the first of those for `hash`.
+    /// With the n-th power of the constant for n lanes, of those for `hash`.
     #[inline(always)]
     fn scaled<F: Field>(&self, x: S::W) -> S::W {
-        x.mul::<F>(self.splat(&self.tables[0]))
+        x.mul::<F>(self.splat(self.hashing.power(S::LANES)))
     }
 
-    /// With the last of the powers for `hash`.
+    /// With the first powers.
     #[inline(always)]
     fn scales<F: Field>(&self, x: S::W) -> S::W {
         let mut powers = [[0; 16]; MAX_UNIT];
         let mut i = 0;
         while i < MAX_UNIT && i < S::LANES {
-            powers[i] = self.tables[S::LANES - 1 - i];
+            powers[i] = *self.hashing.power(i + 1);
             i += 1;
         }
         let s = self.c.s;
@@ -125,30 +254,37 @@ impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
     #[inline(always)]
     fn horner<F: Field>(&self, last: S::W, x: S::W, _: usize) -> S::W {
         let mut x = x;
-        horner::<S, F>(self.c.s, &last, &mut x, &self.tables[SECOND..]);
+        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.tables[SECOND..]);
         x
     }
 
-    /// With the powers H^n ... H^1 of the first row for n blocks:
-    /// `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`. Of two rows, the first is added
-    /// to the hash only, and multiplied with H^2n ... H^(n+1), the second row, when the
-    /// other comes.
+    #[inline(always)]
+    fn within(&self, y: S::W) -> S::W {
+        match PART {
+            true => y & first_bytes(self.c.s, self.bytes),
+            false => y,
+        }
+    }
+
     #[inline(always)]
     fn hash<F: Field>(&self, hash: S::W, x: S::W) -> S::W {
         let s = self.c.s;
-        match ROW {
-            FIRST => hash ^ x,
-            LAST => {
-                let far = table_row(s, self.tables, SECOND);
-                s.dot::<F, _>([hash, x], [far, table_row(s, self.tables, 0)])
-            }
-            PART => {
-                // What lies beyond H^1 is multiplied by zeros.
-                let powers = table_row(s, self.tables, S::LANES - self.blocks);
-                s.dot::<F, _>([hash ^ x & self.mask], [powers])
-            }
-            _ => s.dot::<F, _>([hash ^ x], [table_row(s, self.tables, 0)]),
+        let Some(late) = self.late else {
+            let blocks = match PART {
+                true => self.bytes.div_ceil(16),
+                false => S::LANES,
+            };
+            return self.hashing.hash::<S, F>(s, hash, x, blocks);
+        };
+        // What waits for a row's encryption would keep the CPU from the next row.
+        self.settle();
+        let (at, ends) = self.hashing.advance(S::LANES);
+        if ends {
+            self.hashing.add(s, hash ^ x, at, S::LANES);
+            return self.hashing.end::<S, F>(s);
         }
+        late.set(Some((hash ^ x, at)));
+        self.zero()
     }
 
     /// Lane l holds the offset of block r n + l, for row r of n blocks. What block
@@ -160,12 +296,35 @@ impl<S: Isa, const ROW: Which> Cipher for Neighbours<'_, '_, S, ROW> {
         let s = self.c.s;
         let bits = S::LANES.ilog2();
         let up = l(bits + (row + 1).trailing_zeros());
-        let used = offset ^ table_row(s, self.tables, SECOND) ^ (up & one_lane(s, S::LANES - 1));
+        let adds = table_row(s, self.hashing.tables, SECOND);
+        let used = offset ^ S::W::select(one_lane(s, S::LANES - 1), up, adds);
         let next = match bits {
             0 => offset ^ up,
             _ => offset ^ up ^ l(bits - 1),
         };
         (used, next)
+    }
+}
+
+impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
+    /// A row of which there are `bytes` bytes.
+    #[inline(always)]
+    fn part(self, bytes: usize) -> Neighbours<'k, 't, S, true> {
+        Neighbours {
+            c: self.c,
+            hashing: self.hashing,
+            late: None,
+            bytes,
+        }
+    }
+
+    /// Hashes the row before this one, if it is not.
+    #[inline(always)]
+    fn settle(&self) {
+        let s = self.c.s;
+        if let Some((x, at)) = self.late.and_then(Cell::take) {
+            self.hashing.add(s, x, at, S::LANES);
+        }
     }
 }
 
@@ -181,24 +340,19 @@ fn one_lane<S: Isa>(s: S, lane: usize) -> S::W {
     unsafe { s.load(ONE[MAX_LANES - lane..].as_ptr().cast()) }
 }
 
-/// Ones in the first `n` lanes.
+/// Ones in the first `n` bytes.
 #[inline(always)]
-fn first_lanes<S: Isa>(s: S, n: usize) -> S::W {
-    const FIRST: [Block; 2 * MAX_LANES] = {
-        let mut out = [[0; 16]; 2 * MAX_LANES];
-        let mut i = 0;
-        while i < MAX_LANES {
-            out[i] = [0xff; 16];
-            i += 1;
-        }
-        out
-    };
-    // SAFETY: as above.
-    unsafe { s.load(FIRST[MAX_LANES - n..].as_ptr().cast()) }
+fn first_bytes<S: Isa>(s: S, n: usize) -> S::W {
+    const FIRST: [[Block; MAX_LANES]; 2] = [[[0xff; 16]; MAX_LANES], [[0; 16]; MAX_LANES]];
+    // SAFETY: a row from any byte of the first half on is inside.
+    unsafe {
+        let from = FIRST.as_ptr().cast::<u8>();
+        s.load(from.add(MAX_LANES * 16 - n))
+    }
 }
 
 #[inline(always)]
-fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
+pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
     let mut row = [[0; 16]; MAX_LANES];
     s.store_row(x, &mut row);
     row[lane]
@@ -213,7 +367,7 @@ fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 #[inline(never)]
 pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    keys: (&S::Keys, &Key),
     tables: &Tables,
     text: (*const u8, *mut u8),
     rows: Range<usize>,
@@ -222,73 +376,158 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
     s.enter(
         #[inline(always)]
         || {
-            let c = Uniform::of::<M>(s, keys, key);
+            let u = s.unit();
+            let w = M::State::from_fn(
+                #[inline(always)]
+                |i| u.splat(&state[i]),
+            );
+            let hashing = Hashing::new(u, (tables, S::LANES), 0, rows.len());
             // SAFETY: the caller's.
-            unsafe { all_rows::<S, M, N>(c, tables, text, rows, state) };
+            let w = unsafe { all_rows::<S, M, true>(s, keys, &hashing, text, rows, 0, w) };
+            for (state, w) in state.iter_mut().zip(w.blocks()) {
+                *state = lane(u, *w, 0);
+            }
         },
     );
 }
 
 /// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
-/// again.
+/// again. The state is in all lanes, and what comes of it in the first. After the
+/// rows there may be `more` bytes, where messages end as they go on.
 ///
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn all_rows<S: Isa, M: Sweep, const N: usize>(
-    c: Uniform<'_, S>,
-    tables: &Tables,
+pub(crate) unsafe fn all_rows<S: Isa, M: Sweep, const LONG: bool>(
+    s: S,
+    (keys, key): (&S::Keys, &Key),
+    hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
-    state: &mut [Block; N],
-) {
-    let s = c.s;
-    let mut w = M::State::from_fn(
-        #[inline(always)]
-        |i| match M::BLOCKS.get(i) {
-            Some(Holds::Place | Holds::Last) => s.splat(&state[i]),
-            Some(_) => s.splat(&state[i]) & one_lane(s, 0),
-            None => c.zero(),
-        },
-    );
-    let whole = row::<S, WHOLE>(c, tables, S::LANES);
-    M::spread(&mut w, &whole, s.iota(), table_row(s, tables, 0));
-    let mut text = Text::<S, M>::new(src, dst);
+    more: usize,
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let u = s.unit();
     let mut at = rows.start;
-    // SAFETY: so many rows are left from `at` on, here and below.
-    unsafe {
-        if const { hashes::<M>() } {
-            while rows.end - at >= 2 * S::LANES {
-                text.step::<FIRST>(row(c, tables, S::LANES), &mut w, at);
-                text.step::<LAST>(row(c, tables, S::LANES), &mut w, at + S::LANES);
-                at += 2 * S::LANES;
-            }
-        }
+    let mut w;
+    if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
+        // Without a result there is no encryption to wait for.
+        let late = Cell::new(None);
+        let c = row::<S, M>(s, (keys, key), hashing, M::OUTPUT.then_some(&late));
+        let mut v = spread::<S, M>(c, &state);
+        let mut text = Text::<S, M>::new(src, dst);
         while rows.end - at >= S::LANES {
-            text.step::<WHOLE>(whole, &mut w, at);
+            // SAFETY: so many rows are left from `at` on, here and below.
+            unsafe { text.step(c, &mut v, at) };
             at += S::LANES;
         }
-    }
-    let left = rows.end - at;
-    let before = w;
-    if left > 0 {
-        // SAFETY: as above.
-        unsafe { text.step::<PART>(row(c, tables, left), &mut w, at) };
-    }
-    for (i, holds) in M::BLOCKS.iter().enumerate() {
-        let (now, then) = (w.blocks()[i], before.blocks()[i]);
-        state[i] = match holds {
-            Holds::Place => lane(s, then, left),
-            Holds::Hash => lane(s, now, 0),
-            Holds::Last if left > 0 => lane(s, now, left - 1),
-            Holds::Last => lane(s, now, S::LANES - 1),
-            Holds::Sum if left > 0 => {
-                let sum = S::W::select(first_lanes(s, left), now, then);
-                lane(s, s.fold(sum), 0)
+        c.settle();
+        if const { !in_units::<M>() } {
+            let before = v;
+            let left = rows.end - at;
+            if left > 0 {
+                // SAFETY: as above.
+                unsafe { text.step(c.part(left * 16), &mut v, at) };
             }
-            Holds::Sum => lane(s, s.fold(now), 0),
-        };
+            return first::<S, M>(s, &v, &before, left);
+        }
+        w = M::State::from_fn(
+            #[inline(always)]
+            |i| match (v.blocks().get(i), M::BLOCKS.get(i)) {
+                (Some(v), Some(Holds::Sum)) => s.first(s.fold(*v)),
+                (Some(v), _) => s.first(*v),
+                _ => u.splat(&[0; 16]),
+            },
+        );
+    } else {
+        let c = row::<S::Unit, M>(u, (keys, key), hashing, None);
+        w = spread::<S::Unit, M>(c, &state);
     }
+    let c = row::<S::Unit, M>(u, (keys, key), hashing, None);
+    let mut text = Text::<S::Unit, M>::new(src, dst);
+    while rows.end - at >= <S::Unit as Isa>::LANES {
+        // SAFETY: as above.
+        unsafe { text.step(c, &mut w, at) };
+        at += <S::Unit as Isa>::LANES;
+    }
+    let before = w;
+    let left = rows.end - at;
+    if left * 16 + more > 0 {
+        // SAFETY: as above.
+        unsafe { text.step(c.part(left * 16 + more), &mut w, at) };
+    }
+    first::<S::Unit, M>(u, &w, &before, left)
+}
+
+#[inline(always)]
+fn row<'k, 't, S: Isa, M: Sweep>(
+    s: S,
+    (keys, key): (&'k S::Keys, &'k Key),
+    hashing: &'t Hashing<'t, S::Unit>,
+    late: Option<&'t Late<S>>,
+) -> Neighbours<'k, 't, S, false> {
+    let c = Uniform::of::<M>(s, keys, key);
+    Neighbours {
+        c,
+        hashing,
+        late,
+        bytes: 0,
+    }
+}
+
+/// From the state of the first of some neighbouring blocks to theirs.
+#[inline(always)]
+fn spread<S: Isa, M: Sweep>(
+    c: Neighbours<'_, '_, S, false>,
+    state: &M::State<UnitOf<S>>,
+) -> M::State<S::W> {
+    let s = c.c.s;
+    let mut w = M::State::from_fn(
+        #[inline(always)]
+        |i| match (state.blocks().get(i), M::BLOCKS.get(i)) {
+            (Some(x), Some(Holds::Place | Holds::Last)) => s.repeat(*x),
+            (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
+            _ => c.zero(),
+        },
+    );
+    let tables = table_row(s, c.hashing.tables, 0);
+    M::spread(&mut w, &c, s.iota(), tables);
+    w
+}
+
+/// The state of the block after the last row, in the first lane. That row has `left`
+/// blocks, not 0 where it is not full; `before` is what it began with.
+#[inline(always)]
+fn first<S: Isa, M: Sweep>(
+    s: S,
+    now: &M::State<S::W>,
+    before: &M::State<S::W>,
+    left: usize,
+) -> M::State<UnitOf<S>> {
+    let u = s.unit();
+    M::State::from_fn(
+        #[inline(always)]
+        |i| {
+            let (Some(now), Some(then), Some(holds)) = (
+                now.blocks().get(i),
+                before.blocks().get(i),
+                M::BLOCKS.get(i),
+            ) else {
+                return u.splat(&[0; 16]);
+            };
+            match holds {
+                Holds::Place => u.splat(&lane(s, *then, left)),
+                Holds::Hash => s.first(*now),
+                Holds::Last if left > 0 => u.splat(&lane(s, *now, left - 1)),
+                Holds::Last => u.splat(&lane(s, *now, S::LANES - 1)),
+                Holds::Sum if left > 0 => {
+                    let mask = first_bytes(s, left * 16);
+                    s.first(s.fold(S::W::select(mask, *now, *then)))
+                }
+                Holds::Sum => s.first(s.fold(*now)),
+            }
+        },
+    )
 }
 
 /// A row of tables.
@@ -296,23 +535,6 @@ unsafe fn all_rows<S: Isa, M: Sweep, const N: usize>(
 fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
     // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
     unsafe { s.load(tables[from..].as_ptr().cast()) }
-}
-
-#[inline(always)]
-fn row<'k, 't, S: Isa, const ROW: Which>(
-    c: Uniform<'k, S>,
-    tables: &'t Tables,
-    blocks: usize,
-) -> Neighbours<'k, 't, S, ROW> {
-    Neighbours {
-        c,
-        tables,
-        blocks,
-        mask: match ROW {
-            PART => first_lanes(c.s, blocks),
-            _ => c.zero(),
-        },
-    }
 }
 
 /// A text in the order of lanes. Where rows of a group are not one block after the
@@ -354,15 +576,16 @@ impl<S: Isa, M: Sweep> Text<S, M> {
     /// # Safety
     /// The text has its blocks.
     #[inline(always)]
-    unsafe fn step<const ROW: Which>(
+    unsafe fn step<const PART: bool>(
         &mut self,
-        c: Neighbours<'_, '_, S, ROW>,
+        c: Neighbours<'_, '_, S, PART>,
         w: &mut M::State<S::W>,
         at: usize,
     ) {
-        let s = c.c.s;
+        let (s, bytes) = (c.c.s, c.bytes);
+        let blocks = bytes.div_ceil(16);
         let (row, offset) = (at / S::LANES, at * M::STRIDE);
-        if M::PAIR && ROW != PART {
+        if M::PAIR && !PART {
             // SAFETY: the caller's.
             unsafe {
                 let x = s.load_pairs(self.src.add(offset));
@@ -374,10 +597,10 @@ impl<S: Isa, M: Sweep> Text<S, M> {
             return;
         }
         if Self::APART {
-            if ROW == PART {
+            if PART {
                 let idle = self.idle.as_mut_ptr().cast::<u8>().wrapping_sub(offset);
-                self.from[c.blocks..].fill(idle);
-                self.to[c.blocks..].fill(idle);
+                self.from[blocks..].fill(idle);
+                self.to[blocks..].fill(idle);
             }
             let places = (self.from.as_ptr(), self.to.as_ptr());
             // SAFETY: the caller's; lanes beyond the last block have `idle`.
@@ -387,30 +610,31 @@ impl<S: Isa, M: Sweep> Text<S, M> {
         // SAFETY: the caller's.
         unsafe {
             let (src, dst) = (self.src.add(offset), self.dst.add(offset));
-            let x = match ROW {
-                PART => s.load_part(src, c.blocks * 16),
-                _ => s.load(src),
+            let x = match PART {
+                true => s.load_part(src, bytes),
+                false => s.load(src),
             };
             let y = M::step(&c, w, x, row);
-            match ROW {
+            match PART {
                 _ if !M::OUTPUT => {}
-                PART => s.store_part(y, dst, c.blocks * 16),
-                _ => s.store(y, dst),
+                true => s.store_part(y, dst, bytes),
+                false => s.store(y, dst),
             }
         }
     }
 }
 
-/// Whether there is a hash in the state.
-const fn hashes<M: Sweep>() -> bool {
+/// Whether rows may be of any width: what is left of a message is then done register by
+/// register.
+const fn in_units<M: Sweep>() -> bool {
     let mut i = 0;
     while i < M::BLOCKS.len() {
-        if matches!(M::BLOCKS[i], Holds::Hash) {
-            return true;
+        if matches!(M::BLOCKS[i], Holds::Last) {
+            return false;
         }
         i += 1;
     }
-    false
+    !M::PAIR && M::STRIDE == 16
 }
 
 /// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.

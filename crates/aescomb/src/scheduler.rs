@@ -255,10 +255,10 @@ impl Comb {
         if batch.count() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let task = Task::new(keys, op)?;
+        let mut task = Task::new(keys, op)?;
         batch.check(task.judges)?;
         let mut pending = Pending::new(batch);
-        self.admit(&task, pending.batch)?;
+        self.admit(&mut task, pending.batch)?;
         let verdict = self.execute(&task, pending.batch);
         pending.done = true;
         Ok(verdict)
@@ -268,7 +268,7 @@ impl Comb {
     /// the queue.
     pub(crate) fn admit<B: Batch + ?Sized>(
         &mut self,
-        task: &Task<'_>,
+        task: &mut Task<'_>,
         batch: &mut B,
     ) -> Result<(), Error> {
         let n = batch.count();
@@ -284,10 +284,10 @@ impl Comb {
             n,
             #[inline(always)]
             |i| match batch.admit(task, memory, i) {
-                Ok(Admitted { len, key, longer }) => {
+                Ok(Admitted { len, key, written }) => {
                     // Done as soon as admitted: a second walk over the messages
                     // would cost as much as this one. `Pending` takes it back.
-                    batch.report(i, Status::Done, task.written(len) + longer);
+                    batch.report(i, Status::Done, written);
                     let class = match task.keys {
                         Keys::Shared(_) => 0,
                         _ => task.keys.get(key).rounds() / 2 - 5,
@@ -330,17 +330,13 @@ impl Comb {
             return Verdict { failed };
         }
         for i in 0..n {
+            let good = !compares || is_zero(&self.verdicts[i]);
+            if good && !task.frames {
+                continue;
+            }
             let job = batch.jobs(&self.jobs[..n]).get(i as u32);
-            let good = match compares {
-                true => is_zero(&self.verdicts[i]),
-                false => true,
-            };
-            let done = match good && task.frames {
-                true => task.after(job),
-                false => good.then_some(job.len),
-            };
-            match done {
-                Some(len) if task.frames && op != Op::Seal => batch.report(i, Status::Done, len),
+            match good.then(|| task.after(job)).flatten() {
+                Some(len) if op != Op::Seal => batch.report(i, Status::Done, len),
                 Some(_) => {}
                 None => {
                     if compares {
@@ -396,6 +392,7 @@ fn preferred(mode: Mode, op: Op) -> Backend {
 
 /// What a call does, and so what its messages may be: small numbers, so that a
 /// good message is admitted without a branch.
+#[derive(Clone)]
 pub(crate) struct Task<'k> {
     mode: Mode,
     op: Op,
@@ -409,7 +406,7 @@ pub(crate) struct Task<'k> {
     components: usize,
     /// A nonce that may be left out is one of them.
     nonce_is_data: bool,
-    /// Bits of a length that must be clear, and the least it may be.
+    /// Bits of a length that are clear, unless it is long, and the least it may be.
     clear: usize,
     least: usize,
     /// A result has `(length + grow) & keep` bytes, `least_result` or more.
@@ -424,7 +421,24 @@ pub(crate) struct Task<'k> {
     frames: bool,
     /// Whoever opens a message must say how long it is.
     untold: bool,
+    /// The shape of a message that had a good one: mostly, all have the same.
+    shape: Shape,
 }
+
+/// Bytes of nonce and tag; components of associated data.
+type Shape = (u64, u32);
+
+#[inline(always)]
+fn shape(job: &Job) -> Shape {
+    let lengths = u64::from(job.tag_len) << 32 | u64::from(job.nonce_len);
+    (lengths, job.components)
+}
+
+/// What no message has: two components.
+const NO_SHAPE: Shape = (0, 2);
+
+/// Bits of lengths of [`UNLIMITED`] and more.
+const LONG: usize = !(UNLIMITED - 1);
 
 impl<'k> Task<'k> {
     pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
@@ -460,7 +474,7 @@ impl<'k> Task<'k> {
             },
             components: info.data_components,
             nonce_is_data: info.nonce_bytes.0 == 0 && info.nonce_bytes.1 > 0,
-            clear: if input == Lengths::WholeBlocks { 15 } else { 0 },
+            clear: LONG | if input == Lengths::WholeBlocks { 15 } else { 0 },
             least: match input {
                 Lengths::WholeBlocks if shrinks && !untold => 16,
                 Lengths::FromOneBlock => 16,
@@ -481,6 +495,7 @@ impl<'k> Task<'k> {
             judges: op == Op::Decrypt && shrinks || matches!(op, Op::Verify | Op::Open),
             frames: shrinks || filled || untold,
             untold: untold && op == Op::Open,
+            shape: NO_SHAPE,
         })
     }
 
@@ -524,20 +539,17 @@ impl<'k> Task<'k> {
         job.components() + usize::from(self.nonce_is_data & (job.nonce_len > 0))
     }
 
-    /// Checks a message with a destination of `dst_len` bytes; every message is
-    /// checked before any is touched.
+    /// Checks a message with a destination of `dst_len` bytes, and says how many bytes of
+    /// result it makes; every message is checked before any is touched.
     #[inline(always)]
-    pub(crate) fn admit(&self, job: &Job, dst_len: usize) -> Result<(), Error> {
+    pub(crate) fn admit(&mut self, job: &Job, dst_len: usize) -> Result<usize, Error> {
         let len = job.len;
         let needed = self.written(len);
-        let good = (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
-            & (self.tag >> job.tag_len.min(31) & 1 == 1)
-            & (self.components_of(job) <= self.components)
-            & ((len | job.data_len) < UNLIMITED)
-            & (len & self.clear == 0)
-            & (len >= self.least)
-            & (dst_len >= needed)
-            & (!self.untold || len.wrapping_sub(job.opened_len) < 16);
+        // Zeros, unless something is wrong: bits that are set, differences below zero.
+        let bits = len & self.clear | job.data_len & LONG;
+        let less = len.wrapping_sub(self.least) | dst_len.wrapping_sub(needed);
+        let sized = bits | less & !(usize::MAX >> 1) == 0;
+        let shaped = shape(job) == self.shape || self.takes_shape(job);
         let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
         let keyed = match self.keys {
             Keys::Shared(_) => true,
@@ -545,13 +557,28 @@ impl<'k> Task<'k> {
                 .find(job.key)
                 .is_some_and(|key| key.mode() == self.mode),
         };
-        if good && apart && keyed {
-            return Ok(());
+        if sized && shaped && apart && keyed {
+            return Ok(needed);
         }
         match self.refusal(job, dst_len) {
             Some(refusal) => Err(refusal),
-            None => Ok(()),
+            None => Ok(needed),
         }
+    }
+
+    /// Whether a message has parts of lengths that the mode takes.
+    #[inline(never)]
+    fn takes_shape(&mut self, job: &Job) -> bool {
+        let good = (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
+            & (self.tag >> job.tag_len.min(31) & 1 == 1)
+            & (self.components_of(job) <= self.components)
+            & (!self.untold || job.len.wrapping_sub(job.opened_len) < 16);
+        // The shape does not say how many several components are, or all of an opened
+        // length.
+        if good && job.components != Job::SEVERAL && !self.untold {
+            self.shape = shape(job);
+        }
+        good
     }
 
     /// Refuses a source of `src_len` bytes and a result of `needed` that overlap and
@@ -641,7 +668,7 @@ impl<'k> Task<'k> {
         if job.components == 1 && job.data_len as u64 > limits.data {
             return wrong(Field::DataLength, job.data_len, most(limits.data));
         }
-        if job.len & self.clear != 0 {
+        if job.len & self.clear & !LONG != 0 {
             return wrong(Field::TextLength, job.len, Allowed::MultipleOf(16));
         }
         if job.len < self.least {
@@ -781,8 +808,8 @@ impl Key {
     }
 
     pub(crate) fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
-        let task = Task::new(self.into(), op)?;
-        core::slice::from_mut(&mut message).admit(&task, &mut [], 0)?;
+        let mut task = Task::new(self.into(), op)?;
+        core::slice::from_mut(&mut message).admit(&mut task, &mut [], 0)?;
         let job = message.job();
         let mode = self.mode();
         let backend = preferred(mode, op);

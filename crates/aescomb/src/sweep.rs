@@ -9,6 +9,7 @@ use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Job, Jobs, Lanes, MAX_LANES};
 use crate::modes::{Feed, Sweep, Tables};
+use crate::solo::{has_solos, is_solo, solo};
 use crate::span::span;
 use alloc::boxed::Box;
 
@@ -102,9 +103,9 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
     )
 }
 
-/// Algorithm 1: groups of P, longest messages first. Modes that are parallel
-/// inside a message do long messages one by one instead, and group only those
-/// that would leave most of a register empty.
+/// Algorithm 1: groups of P, longest messages first. Modes that are parallel inside a
+/// message do long messages one by one instead, and group only what is left: without
+/// associated data and tags, those that would leave most of a register empty.
 ///
 /// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
@@ -140,52 +141,102 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         }
         _ => None,
     };
+    let mut made = None;
     let mut queue = work.queue.drain();
-    while let Some(i) = queue.peek() {
-        let job = jobs.get(i);
-        let key = keys.get(job.key);
-        // A group must be worth its overhead.
-        if const { !in_lanes::<M>() }
-            && (S::LANES == 1 || job.len > short || queue.len() * 2 < S::LANES)
+    let mut messages = [0; MAX_LANES];
+    let most = match const { !in_lanes::<M>() || has_solos::<S, M>() } {
+        true => MAX_LANES,
+        false => degree,
+    };
+    loop {
+        let mut count = queue.take(&mut messages[..most]);
+        if count == 0 {
+            break;
+        }
+        let mut rest = &messages[..count];
+        // Longest first: those that are better done by themselves.
+        if const { !in_lanes::<M>() } {
+            while let [i, others @ ..] = rest {
+                let job = jobs.get(*i);
+                // A group must be worth its overhead.
+                if S::LANES > 1 && job.len <= short && rest.len() * 2 >= S::LANES {
+                    break;
+                }
+                let key = keys.get(job.key);
+                match shared {
+                    Some(shared) => span::<S, M>(s, shared, key, job),
+                    None => span::<S, M>(s, &s.keys(key), key, job),
+                }
+                rest = others;
+            }
+        }
+        if const { has_solos::<S, M>() }
+            && let Some(one) = &one
+            && is_solo::<M>(jobs.get(rest[0]))
         {
-            queue.pop(i);
-            match shared {
-                Some(shared) => span::<S, M>(s, shared, key, job),
-                None => span::<S, M>(s, &s.keys(key), key, job),
-            }
-            continue;
-        }
-        // Nothing to put beside it.
-        if queue.len() == 1 || degree == 1 {
-            queue.pop(i);
-            let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-            kernel_alone::<S, M>(s, key, job, verdict);
-            continue;
-        }
-        let mut messages = [0; MAX_LANES];
-        let count = queue.take(&mut messages[..degree]);
-        let group = lanes.group::<_, M>(s, &messages[..count], jobs, keys, verdicts.as_deref_mut());
-        let all = |i| keys.get(i);
-        if let Some(one) = &one {
-            let mut beside = OneKey {
-                s,
-                key,
-                keys: Some(one.keys),
+            let key = one.key;
+            let make = || tables::<S, M>(s, key);
+            let tables = match key.tables(S::LANES, make) {
+                Some(kept) => kept,
+                None => made.get_or_insert_with(make),
             };
-            let derived = Some(&mut **derived);
-            run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, &mut beside, derived);
-        } else {
-            for (l, key) in group.keys().iter().enumerate() {
-                s.lane_key(lane_keys, l, keys.get(*key), M::USES);
+            while let [i, others @ ..] = rest
+                && let job = jobs.get(*i)
+                && is_solo::<M>(job)
+            {
+                let verdict = verdicts.as_mut().map(|all| &mut all[*i as usize]);
+                solo::<S, M>(s, (one.keys, key), tables, job, verdict);
+                rest = others;
             }
-            let keys = &**lane_keys;
-            let derived = Some(&mut **derived);
-            let beside = &mut ManyKeys {
-                s,
-                key: all,
-                again: None,
-            };
-            run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, &Each { s, keys }, beside, derived);
+        }
+        let left = rest.len();
+        if (1..count).contains(&left) && one.is_some() {
+            // Not a group of few where there are more, of one class under one key.
+            messages.copy_within(count - left..count, 0);
+            count = left + queue.take(&mut messages[left..most]);
+            rest = &messages[..count];
+        }
+        while !rest.is_empty() {
+            let (group, others) = rest.split_at(degree.min(rest.len()));
+            rest = others;
+            let i = group[0];
+            let key = keys.get(jobs.get(i).key);
+            // Nothing to put beside it.
+            if group.len() == 1 {
+                let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
+                kernel_alone::<S, M>(s, key, jobs.get(i), verdict);
+                continue;
+            }
+            let group = lanes.group::<_, M>(s, group, jobs, keys, verdicts.as_deref_mut());
+            let all = |i| keys.get(i);
+            if let Some(one) = &one {
+                let mut beside = OneKey {
+                    s,
+                    key,
+                    keys: Some(one.keys),
+                };
+                let derived = Some(&mut **derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, &mut beside, derived);
+            } else {
+                for (l, key) in group.keys().iter().enumerate() {
+                    s.lane_key(lane_keys, l, keys.get(*key), M::USES);
+                }
+                let keys = &**lane_keys;
+                let derived = Some(&mut **derived);
+                let beside = &mut ManyKeys {
+                    s,
+                    key: all,
+                    again: None,
+                };
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(
+                    s,
+                    group,
+                    all,
+                    &Each { s, keys },
+                    beside,
+                    derived,
+                );
+            }
         }
     }
 }

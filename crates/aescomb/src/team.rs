@@ -135,10 +135,11 @@ impl Team {
             .par_iter_mut()
             .zip(&mut parts)
             .map(|(comb, (first, part))| {
-                comb.admit(&task, &mut *part.batch).map_err(|e| Error {
-                    message: e.message.map(|i| i + *first),
-                    ..e
-                })
+                comb.admit(&mut task.clone(), &mut *part.batch)
+                    .map_err(|e| Error {
+                        message: e.message.map(|i| i + *first),
+                        ..e
+                    })
             })
             .collect();
         admitted.into_iter().collect::<Result<(), Error>>()?;

@@ -48,6 +48,16 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
+    unsafe fn load_first(from: *const u8, len: usize) -> Self {
+        unsafe { Self::load_part(from, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, len: usize) {
+        unsafe { self.store_part(to, len) }
+    }
+
+    #[inline(always)]
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
         unsafe { _mm_loadu_si128((*at).wrapping_add(offset).cast()) }
     }

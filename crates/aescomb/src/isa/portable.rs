@@ -7,7 +7,7 @@
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
-use super::{Block, Field, Isa, Part, RoundKeys, Way, Wide, is_tweaked};
+use super::{Block, Field, Isa, Part, RoundKeys, Sums, Way, Wide, is_tweaked};
 use crate::gf128;
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
@@ -533,6 +533,16 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { core::ptr::copy_nonoverlapping(x.0.as_ptr().cast(), to, len) }
     }
 
+    unsafe fn load_first(self, from: *const u8, len: usize) -> Blocks<N> {
+        // SAFETY: the caller's `len` bytes.
+        unsafe { self.load_part(from, len) }
+    }
+
+    unsafe fn store_first(self, x: Blocks<N>, to: *mut u8, len: usize) {
+        // SAFETY: the caller's `len` bytes.
+        unsafe { self.store_part(x, to, len) }
+    }
+
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
         Blocks(core::array::from_fn(|l| unsafe {
@@ -577,12 +587,27 @@ impl<const N: usize> Isa for Portable<N> {
         Blocks(out)
     }
 
-    fn dot<F: Field, const M: usize>(self, x: [Blocks<N>; M], y: [Blocks<N>; M]) -> Blocks<N> {
-        let mut sum = Blocks([0; N]);
-        for (x, y) in x.into_iter().zip(y) {
-            sum = sum ^ x.mul::<F>(y);
+    fn add_products(self, sums: Sums<Self>, x: Blocks<N>, y: Blocks<N>) -> Sums<Self> {
+        let [mut low, mut middle, mut high] = sums;
+        for l in 0..N {
+            let (x, y) = (u128::from_le(x.0[l]), u128::from_le(y.0[l]));
+            let product = gf128::products(x, y);
+            low.0[l] ^= product.0;
+            middle.0[l] ^= product.1;
+            high.0[l] ^= product.2;
         }
-        self.fold(sum)
+        [low, middle, high]
+    }
+
+    fn reduce<F: Field>(self, sums: Sums<Self>) -> Blocks<N> {
+        let [low, middle, high] = sums.map(|sum| sum.0.into_iter().fold(0, |a, b| a ^ b));
+        let reduce = match F::POLYVAL {
+            true => gf128::reduce_polyval,
+            false => gf128::reduce,
+        };
+        let mut out = Blocks([0; N]);
+        out.0[0] = reduce((low, middle, high)).to_le();
+        out
     }
 
     fn running(self, before: Blocks<N>, x: Blocks<N>) -> Blocks<N> {
@@ -611,6 +636,10 @@ impl<const N: usize> Isa for Portable<N> {
             0 => before.0[N - 1],
             _ => x.0[l - 1],
         }))
+    }
+
+    fn repeat(self, x: Blocks<N>) -> Blocks<N> {
+        x
     }
 
     fn first(self, x: Blocks<N>) -> Blocks<N> {

@@ -65,6 +65,23 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn load_first(from: *const u8, len: usize) -> Self {
+        unsafe {
+            let block = crate::bytes::load(from, len);
+            _mm256_zextsi128_si256(_mm_loadu_si128(block.as_ptr().cast()))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, len: usize) {
+        let mut block = [0; 16];
+        unsafe {
+            _mm_storeu_si128(block.as_mut_ptr().cast(), _mm256_castsi256_si128(self));
+            crate::bytes::store(&block, to, len);
+        }
+    }
+
+    #[inline(always)]
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
         unsafe {
             let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());

@@ -56,6 +56,16 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn load_first(from: *const u8, len: usize) -> Self {
+        unsafe { _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(len), from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, len: usize) {
+        unsafe { _mm_mask_storeu_epi8(to.cast(), mask(len), _mm512_castsi512_si128(self)) }
+    }
+
+    #[inline(always)]
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
         unsafe {
             let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());

@@ -27,6 +27,9 @@ pub(crate) trait Vector: Copy {
     /// Fewer bytes than a register holds, zeros after them.
     unsafe fn load_part(from: *const u8, len: usize) -> Self;
     unsafe fn store_part(self, to: *mut u8, len: usize);
+    /// At most 16 bytes, in the first block, and zeros.
+    unsafe fn load_first(from: *const u8, len: usize) -> Self;
+    unsafe fn store_first(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
     /// The first, third, fifth, ... of the blocks of `a` and then `b`, and the others.
@@ -415,22 +418,22 @@ macro_rules! rounds {
 }
 
 impl<V: Vector> Broadcast<V> {
-    /// A copy made key by key: one made as a whole stays in memory.
+    /// Key by key: a copy made as a whole stays in memory.
     #[inline(always)]
-    pub(crate) fn load(&self, rounds: usize) -> Self {
+    pub(crate) fn load(&self, rounds: usize) -> Loaded<'_, V> {
         macro_rules! each_key {
             ($from:ident) => {{
                 let k = &self.$from;
                 [
-                    k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9], k[10], k[11],
-                    k[12], k[13], k[14],
+                    k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9], k[10],
                 ]
             }};
         }
-        Broadcast {
+        Loaded {
             enc: each_key!(enc),
             dec: each_key!(dec),
             second: each_key!(second),
+            all: self,
             rounds,
         }
     }
@@ -439,20 +442,49 @@ impl<V: Vector> Broadcast<V> {
     pub(crate) fn rounds(&self) -> usize {
         self.rounds
     }
+}
 
+/// What a loop holds of a key: the round keys of AES-128. Those that longer keys have
+/// beside them it takes from memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Loaded<'k, V> {
+    enc: [V; 11],
+    dec: [V; 11],
+    second: [V; 11],
+    all: &'k Broadcast<V>,
+    rounds: usize,
+}
+
+/// Round key `$r` of a schedule.
+macro_rules! held {
+    ($keys:expr, $schedule:ident, $r:expr) => {
+        match $r {
+            r @ 0..11 => $keys.$schedule[r],
+            r => $keys.all.$schedule[r],
+        }
+    };
+}
+
+impl<V: Vector> Loaded<'_, V> {
     #[inline(always)]
     pub(crate) fn encrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.enc[r])
+        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| held!(
+            self, enc, r
+        ))
     }
 
     #[inline(always)]
     pub(crate) fn decrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesdec, aesdeclast, |r, _u| self.dec[r])
+        rounds!(x, self.rounds, aesdec, aesdeclast, |r, _u| held!(
+            self, dec, r
+        ))
     }
 
     #[inline(always)]
     pub(crate) fn encrypt_second<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| self.second[r])
+        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| held!(
+            self, second, r
+        ))
     }
 
     #[inline(always)]
@@ -816,29 +848,34 @@ unsafe fn product<F: Field, V: Vector>(x: V, y: V) -> V {
     }
 }
 
-/// The sum of the products of all blocks, reduced once, in the first block.
+/// Adds the products of the blocks in each place: the low, middle and high parts.
 #[inline(always)]
-pub(crate) fn dot<F: Field, V: Vector, const U: usize, const N: usize>(
-    x: [Words<V, U>; N],
-    y: [Words<V, U>; N],
-) -> V {
-    // SAFETY: values of the vector type exist.
-    unsafe {
-        let (mut low, mut middle, mut high) = products(x[0].0[0], y[0].0[0]);
-        let mut i = 0;
-        while i < N {
-            let mut u = if i == 0 { 1 } else { 0 };
-            while u < U {
-                let (l, m, h) = products(x[i].0[u], y[i].0[u]);
-                low = low.xor(l);
-                middle = middle.xor(m);
-                high = high.xor(h);
-                u += 1;
-            }
-            i += 1;
+pub(crate) fn add_products<V: Vector, const U: usize>(
+    sums: [Words<V, 1>; 3],
+    x: Words<V, U>,
+    y: Words<V, U>,
+) -> [Words<V, 1>; 3] {
+    let [Words([mut low]), Words([mut middle]), Words([mut high])] = sums;
+    let mut u = 0;
+    while u < U {
+        // SAFETY: values of the vector type exist.
+        unsafe {
+            let (l, m, h) = products(x.0[u], y.0[u]);
+            low = low.xor(l);
+            middle = middle.xor(m);
+            high = high.xor(h);
         }
-        reduce::<F, V>(low, middle, high).fold()
+        u += 1;
     }
+    [Words([low]), Words([middle]), Words([high])]
+}
+
+/// Reduces the sums and adds up all blocks, in the first.
+#[inline(always)]
+pub(crate) fn reduce_sums<F: Field, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
+    let [Words([low]), Words([middle]), Words([high])] = sums;
+    // SAFETY: values of the vector type exist.
+    unsafe { reduce::<F, V>(low, middle, high).fold() }
 }
 
 /// The blocks of `x` `n` blocks up, and zeros.
@@ -935,7 +972,7 @@ macro_rules! token {
         impl $crate::isa::Isa for $name {
             type W = $crate::isa::x86::Words<$vector, $u>;
             type Keys = $crate::isa::x86::Broadcast<$vector>;
-            type Loaded<'k> = $crate::isa::x86::Broadcast<$vector>;
+            type Loaded<'k> = $crate::isa::x86::Loaded<'k, $vector>;
             type Half = $half;
             type Unit = $unit;
             type Narrow = $narrow;
@@ -1032,12 +1069,12 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn load_keys(self, keys: &Self::Keys) -> Self::Keys {
+            fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_> {
                 keys.load(keys.rounds())
             }
 
             #[inline(always)]
-            fn load_keys_128(self, keys: &Self::Keys) -> Self::Keys {
+            fn load_keys_128(self, keys: &Self::Keys) -> Self::Loaded<'_> {
                 keys.load(10)
             }
 
@@ -1202,6 +1239,22 @@ macro_rules! token {
             }
 
             #[inline(always)]
+            unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W {
+                // SAFETY: the token, and the caller's `len` bytes.
+                unsafe {
+                    let mut x = [<$vector>::splat(&[0; 16]); $u];
+                    x[0] = <$vector>::load_first(from, len);
+                    $crate::isa::x86::Words(x)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize) {
+                // SAFETY: the token, and the caller's `len` bytes.
+                unsafe { x.0[0].store_first(to, len) }
+            }
+
+            #[inline(always)]
             unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
                 // SAFETY: the token, and the caller's `LANES` pointers.
                 unsafe {
@@ -1297,13 +1350,19 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn dot<F: $crate::isa::Field, const N: usize>(
+            fn add_products(
                 self,
-                x: [Self::W; N],
-                y: [Self::W; N],
-            ) -> Self::W {
+                sums: $crate::isa::Sums<Self>,
+                x: Self::W,
+                y: Self::W,
+            ) -> $crate::isa::Sums<Self> {
+                $crate::isa::x86::add_products(sums, x, y)
+            }
+
+            #[inline(always)]
+            fn reduce<F: $crate::isa::Field>(self, sums: $crate::isa::Sums<Self>) -> Self::W {
                 let mut out = [self.splat(&[0; 16]).0[0]; $u];
-                out[0] = $crate::isa::x86::dot::<F, _, _, _>(x, y);
+                out[0] = $crate::isa::x86::reduce_sums::<F, _>(sums);
                 $crate::isa::x86::Words(out)
             }
 
@@ -1346,6 +1405,11 @@ macro_rules! token {
             #[inline(always)]
             fn first(self, x: Self::W) -> $crate::isa::x86::Words<$vector, 1> {
                 $crate::isa::x86::Words([x.0[0]])
+            }
+
+            #[inline(always)]
+            fn repeat(self, x: $crate::isa::x86::Words<$vector, 1>) -> Self::W {
+                $crate::isa::x86::Words([x.0[0]; $u])
             }
 
             #[inline(always)]

@@ -19,7 +19,7 @@
 //! same one give away H, and so forgeries of any other.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, SECOND, Sweep, Tables, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Cipher, Field, Isa, Polyval, Wide};
@@ -144,6 +144,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place];
     const TABLES: usize = POWERS;
+    const ALONE_FROM: usize = 40;
+    const ENDS_ALIKE: bool = true;
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -177,7 +179,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
         let y = crypt(c, state, x);
-        Self::absorb(c, state, if SEAL { y } else { x }, 0);
+        Self::absorb(c, state, if SEAL { c.within(y) } else { x }, 0);
         y
     }
 
@@ -210,14 +212,15 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash, _]: [C::W; 2]) -> C::W {
-        (hash ^ h[1]).mul::<Polyval>(c.subkey(0)).swap_bytes() ^ h[0]
+        c.hash::<Polyval>(hash, h[1]).swap_bytes() ^ h[0]
     }
 }
 
 /// About how many rows' time `powers` takes.
 pub(super) const POWERS: usize = 8;
 
-/// Of the key's first constant H: H^n ... H^1 for n lanes, and H^2n ... H^(n+1).
+/// Of the key's first constant H, as many powers as there is room for, from the last to
+/// the first.
 #[inline(always)]
 pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
@@ -235,11 +238,11 @@ pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, tables: &mut Tables) {
         square = square.mul::<F>(square);
         i *= 2;
     }
-    let (first, second) = tables.split_at_mut(SECOND);
-    for (power, row) in [(power, first), (power.mul::<F>(square), second)] {
+    for row in tables.rchunks_exact_mut(S::LANES) {
         let mut powers = [[0; 16]; MAX_LANES];
         s.store_row(power, &mut powers);
-        row.copy_from_slice(&powers);
+        row.copy_from_slice(&powers[..S::LANES]);
+        power = power.mul::<F>(square);
     }
 }
 
@@ -259,6 +262,8 @@ impl Sweep for Mac {
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Hash];
     const TABLES: usize = POWERS;
+    const ALONE_FROM: usize = 128;
+    const ENDS_ALIKE: bool = true;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;
@@ -291,6 +296,6 @@ impl Sweep for Mac {
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
-        (hash ^ h[1]).mul::<Polyval>(c.subkey(0)).swap_bytes() ^ h[0]
+        c.hash::<Polyval>(hash, h[1]).swap_bytes() ^ h[0]
     }
 }

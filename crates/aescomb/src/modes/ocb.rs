@@ -96,6 +96,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
     const TABLES: usize = 2;
+    const ALONE_FROM: usize = 768;
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -164,7 +165,6 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
-    /// The last lane's next block is the first that depends on the row.
     #[inline(always)]
     fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
         let (past, adds) = tables.split_at_mut(SECOND);
@@ -174,7 +174,6 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
             *adds = *key.subkey(2 + (i + 1).trailing_zeros() as usize);
             sum ^= u128::from_le_bytes(*adds);
         }
-        tables[SECOND + S::LANES - 1] = [0; 16];
     }
 
     #[inline(always)]

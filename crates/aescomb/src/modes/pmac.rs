@@ -62,6 +62,7 @@ impl Sweep for Mac {
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Place;
     const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const ALONE_FROM: usize = 768;
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {

@@ -23,11 +23,11 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Own, Registered, SECOND, Sweep, Tables, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Own, Registered, Sweep, Tables, Tail};
 use crate::isa::{Cipher, Isa, RoundKeys, Way, Wide};
 use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Facts, Last, MAX_LANES, Piece};
+use crate::lanes::{Facts, Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Silver;
@@ -161,7 +161,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
         y
     }
 
-    /// i G for lane i; n G for n lanes.
+    /// i G for lane i, and one more.
     #[inline(always)]
     fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
         let g = u128::from_le_bytes(*key.subkey(G));
@@ -170,9 +170,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
             let high = ((g >> 64) as u64).wrapping_mul(n as u64);
             (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
         };
-        for i in 0..MAX_LANES {
-            tables[i] = times(i);
-            tables[SECOND + i] = times(S::LANES);
+        for (i, multiple) in tables.iter_mut().enumerate() {
+            *multiple = times(i);
         }
     }
 

@@ -1,0 +1,184 @@
+//! One message from its beginning to its end, its blocks side by side, for modes that
+//! are parallel inside a message.
+//!
+//! What is done once a message is done in one register, of which the first lane counts.
+//!
+//! `unsafe` here rests on the facts stated for [`Job`] in `lanes.rs`.
+#![allow(unsafe_code)]
+
+use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
+use crate::key::Key;
+use crate::lanes::{Facts, Job, Last, Piece, two_pieces, whole_end};
+use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
+use crate::neighbours::{Hashing, Single, all_rows, lane};
+
+/// Associated data is short up to this many bytes: it is done block by block.
+const SHORT_DATA: usize = 64;
+
+/// Whether `M` has messages that are done by themselves.
+pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
+    // Where registers are rows, as without vectors, it would only waste lanes.
+    matches!(M::FEED, Feed::Place)
+        && M::ALONE_FROM < usize::MAX
+        && <S::Unit as Isa>::LANES < S::LANES
+}
+
+/// Whether it is better done by itself, under the one key of a call.
+#[inline(always)]
+pub(crate) fn is_solo<M: Sweep>(job: &Job) -> bool {
+    job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
+}
+
+/// Does the whole message. Where its tag is compared, `verdict` receives what it differs
+/// by from the one that was given.
+#[inline(always)]
+pub(crate) fn solo<S: Isa, M: Sweep>(
+    s: S,
+    (keys, key): (&S::Keys, &Key),
+    tables: &Tables,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    let keys = (keys, key);
+    match rows::<M>(job.len) >= S::LANES {
+        true => message::<S, M, true>(s, keys, tables, job, verdict),
+        false => message::<S, M, false>(s, keys, tables, job, verdict),
+    }
+}
+
+/// A `LONG` message has rows of full width.
+#[inline(always)]
+fn message<S: Isa, M: Sweep, const LONG: bool>(
+    s: S,
+    (keys, key): (&S::Keys, &Key),
+    tables: &Tables,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    let u = s.unit();
+    let rows = rows::<M>(job.len);
+    let more = if M::ENDS_ALIKE { job.len % 16 } else { 0 };
+    let data = job.data_len.div_ceil(16);
+    let blocks = data + rows + more.div_ceil(16) + 1;
+    let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
+    let c = &Single {
+        c: Uniform::of::<M>(u, keys, key),
+        hashing,
+    };
+    let header = M::header(key, Facts::new(job, verdict.is_some()));
+    let mut h = [c.zero(); HEADER];
+    let mut i = 0;
+    while i < M::HEADER {
+        h[i] = u.splat(&header[i].to_le_bytes());
+        i += 1;
+    }
+    if M::NONCE {
+        // SAFETY: the nonce has 16 bytes.
+        h[0] = u.splat(unsafe { &*job.nonce.cast::<Block>() });
+    }
+    let mut state = M::begin(c, &mut h);
+    absorb::<S::Unit, M>(u, c, job, &mut state);
+    let state = M::text(c, &mut h, state);
+    let text = (job.src, job.dst);
+    // SAFETY: they are inside the text.
+    let mut state =
+        unsafe { all_rows::<S, M, LONG>(s, (keys, key), hashing, text, 0..rows, more, state) };
+    if !M::ENDS_ALIKE {
+        finish::<S::Unit, M>(u, c, job, &h, rows * 16, &mut state);
+    }
+    if !M::TAG {
+        return;
+    }
+    let tag = M::tag(c, &h, state);
+    let len = job.tag_len.min(16) as usize;
+    // SAFETY: the tag has that many bytes, and is readable or writable.
+    unsafe {
+        let Some(verdict) = verdict else {
+            return u.store_first(tag, job.tag, len);
+        };
+        let given = u.load_first(job.tag, len);
+        let bytes = u.splat(&[len as u8; 16]).first_bytes();
+        *verdict = lane(u, (tag ^ given) & bytes, 0);
+    }
+}
+
+/// Absorbs the associated data, which is one component.
+#[inline(always)]
+fn absorb<U: Isa, M: Sweep>(
+    u: U,
+    c: &impl Cipher<W = U::W>,
+    job: &Job,
+    state: &mut M::State<U::W>,
+) {
+    let Some(tail) = M::DATA else { return };
+    if job.data_len == 0 {
+        return;
+    }
+    let rows = tail.rows(job.data_len, M::DATA_STRIDE, 16);
+    // SAFETY: rows and what they leave are inside the associated data.
+    unsafe {
+        for row in 0..rows {
+            let x = piece(u, job.data.wrapping_add(row * M::DATA_STRIDE), 16);
+            M::absorb(c, state, x.block, row);
+        }
+        let done = rows * M::DATA_STRIDE;
+        let left = job.data_len - done;
+        if left > 0 {
+            M::absorb_last(c, state, piece(u, job.data.wrapping_add(done), left));
+        }
+    }
+}
+
+/// Does what rows leave, from byte `at` on.
+#[inline(always)]
+fn finish<U: Isa, M: Sweep>(
+    u: U,
+    c: &impl Cipher<W = U::W>,
+    job: &Job,
+    h: &[U::W; HEADER],
+    at: usize,
+    state: &mut M::State<U::W>,
+) {
+    let left = job.len - at;
+    if M::TAIL == Tail::None || M::TAIL == Tail::Part && left == 0 {
+        return;
+    }
+    let (from, to) = (job.src.wrapping_add(at), job.dst.wrapping_add(at));
+    let most = if two_pieces::<M>() {
+        left.min(16)
+    } else {
+        left
+    };
+    // SAFETY: so many bytes are left; where whole blocks come of them, there is room.
+    unsafe {
+        let mut last = Last {
+            first: piece(u, from, most),
+            second: match left > most {
+                true => piece(u, from.add(16), left - 16),
+                false => Piece::none(u),
+            },
+            more: left > most,
+        };
+        M::finish(c, h, state, &mut last);
+        if M::OUTPUT {
+            let len = if whole_end::<M>() { 16 } else { most };
+            u.store_first(last.first.block, to, len);
+            if left > most {
+                u.store_first(last.second.block, to.add(16), left - 16);
+            }
+        }
+    }
+}
+
+/// The `len` bytes at `from`, at most 16.
+///
+/// # Safety
+/// They are readable.
+#[inline(always)]
+unsafe fn piece<U: Isa>(u: U, from: *const u8, len: usize) -> Piece<U::W> {
+    Piece {
+        // SAFETY: the caller's.
+        block: unsafe { u.load_first(from, len) },
+        count: u.splat(&[len as u8; 16]),
+    }
+}
