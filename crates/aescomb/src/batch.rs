@@ -573,7 +573,12 @@ impl<B: Foreign> sealed::Parts for Described<B> {
     }
 
     #[inline(always)]
-    fn admit(&mut self, task: &Task<'_>, memory: &mut [Job], i: usize) -> Result<Admitted, Error> {
+    fn admit(
+        &mut self,
+        task: &mut Task<'_>,
+        memory: &mut [Job],
+        i: usize,
+    ) -> Result<Admitted, Error> {
         let message = self.0.message(i);
         let job = &mut memory[i];
         *job = message.job;
@@ -581,11 +586,11 @@ impl<B: Foreign> sealed::Parts for Described<B> {
         if message.appended > 0 {
             longer = task.append(job, message.src_len, message.dst_len, message.appended)?;
         }
-        task.admit(job, message.dst_len)?;
+        let written = task.admit(job, message.dst_len)? + longer;
         Ok(Admitted {
             len: job.len,
             key: job.key,
-            longer,
+            written,
         })
     }
 
