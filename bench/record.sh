@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures on this machine what goes into the project's record, and puts the record's
 # tables into README.md and docs/measured.md: the race against other libraries, then the
-# full report. About half an hour, in which nothing else should run.
+# full report. About twenty minutes, in which nothing else should run.
 #
 #   bench/record.sh [--quick]
 set -euo pipefail

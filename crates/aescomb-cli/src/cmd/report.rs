@@ -24,7 +24,7 @@ use std::time::Duration;
 /// cost of a message and of a byte, forms of keys, forged messages, and every mode against the bound
 /// of the machine.
 ///
-/// The whole takes about a quarter of an hour on two cores. What was measured is kept in FILE.partial
+/// The whole takes about five minutes on two cores. What was measured is kept in FILE.partial
 /// until the page is written: the same command goes on where an earlier run was stopped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
@@ -34,7 +34,7 @@ pub(crate) struct ReportArgs {
     /// Also write everything that was measured to FILE, as one JSON document
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Fewer points and samples: two minutes
+    /// Fewer points and samples: a minute
     #[arg(long)]
     quick: bool,
     /// What `bench/peers/run.sh --json` printed: other libraries beside this one
