@@ -6,24 +6,27 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--no-emulation] [--quick]
+usage: ./test.sh [--install] [--no-emulation] [--quick]
 
-Runs all tests. Needs rustup (or cargo with everything below), a C toolchain, and
-Python 3.11 or later; what else is missing is installed: Rust components and targets with
-rustup; compilers, valgrind, the ARM C toolchain and QEMU with apt-get (as root or with
-sudo); cargo-c and Python packages into target/.
+Runs all tests. Needs rustup (or cargo with everything below) and a C toolchain; what else
+is missing is installed: Rust components and targets with rustup; clang, the ARM C toolchain
+and QEMU with apt-get (as root or with sudo).
 
+  --install        also installs the C library with cargo-c and the Python package with pip,
+                   into target/, and tests what was installed, with valgrind too: a quarter
+                   of an hour more; needs Python 3.11 or later
   --no-emulation   leaves out CPUs that this machine is not: 64-bit ARM, and
                    x86-64 without AES instructions, without AVX, without VPCLMULQDQ
-  --quick          leaves out emulation, the assembly check, the no_std check, the Python
-                   package, and of the C library what needs cargo-c and valgrind
+  --quick          leaves out emulation, the assembly check and the no_std check
 END
 }
 
 emulation=yes
 quick=no
+install=no
 for argument in "$@"; do
     case $argument in
+    --install) install=yes ;;
     --no-emulation) emulation=no ;;
     --quick) quick=yes emulation=no ;;
     -h | --help) usage && exit ;;
@@ -191,11 +194,14 @@ step "lints" cargo clippy --workspace --all-targets --all-features -- -D warning
 step "tests" logged "$native" cargo test --workspace --all-features --no-fail-fast
 step "documentation" docs
 step "recorded figures" cargo xtask record --check
-if [ $quick = yes ]; then
-    step "C library" crates/aescomb-c/test.sh --quick
+if [ $install = yes ]; then
+    step "C library, installed" crates/aescomb-c/test.sh
+    step "Python package, installed" python/test.sh -q
 else
-    step "C library" crates/aescomb-c/test.sh
-    step "Python package" python/test.sh -q
+    # What the tests were linked with.
+    step "C library" crates/aescomb-c/test.sh --library "${CARGO_TARGET_DIR:-$PWD/target}/debug/deps/libaescomb_c.a"
+fi
+if [ $quick = no ]; then
     step "no_std" cargo check -p aescomb --target "$bare"
     step "assembly" cargo xtask asm-check
 fi
@@ -218,6 +224,9 @@ printf '%s\n' "${times[@]}"
 printf '%5d s  in all\n' $SECONDS
 if [ -n "$(lacking "$native")" ]; then
     echo "Not tested natively, as this CPU lacks them: $(lacking "$native")"
+fi
+if [ $install = no ]; then
+    echo "Not tested: the C library and the Python package as installed (--install does)"
 fi
 if [ $emulation = no ]; then
     echo "Not tested: other CPUs (emulation was left out)"

@@ -2,30 +2,29 @@
 # Tests the C library from a clean checkout: installs it with cargo-c to a folder of its
 # own, compiles the tests and examples in C against what was installed, and runs them.
 set -euo pipefail
-cd "$(dirname "$0")"
 
 usage() {
     cat <<'END_OF_USAGE'
-usage: crates/aescomb-c/test.sh [--quick]
+usage: crates/aescomb-c/test.sh [--library FILE]
 
 Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, clang,
 valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
 target/tools.
 
-  --quick   builds the library with cargo alone: without cargo-c, and so without
-            pkg-config and the shared library; and without valgrind
+  --library FILE   tests this static library instead of installing one: without cargo-c,
+                   pkg-config and the shared library, and without valgrind
 END_OF_USAGE
 }
 
-quick=no
-for argument in "$@"; do
-    case $argument in
-    --quick) quick=yes ;;
-    -h | --help) usage && exit ;;
-    *) usage >&2 && exit 2 ;;
-    esac
-done
+library=
+case $#:${1-} in
+0:) ;;
+2:--library) library=$(realpath "$2") ;;
+1:-h | 1:--help) usage && exit ;;
+*) usage >&2 && exit 2 ;;
+esac
 
+cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 tools=$target/tools
@@ -52,14 +51,17 @@ step() {
 }
 
 tools_setup() {
-    local packages=() as_root=() name
-    for name in gcc g++ clang valgrind pkg-config; do
-        if ! have "$name" && { [ $quick = no ] || [ "$name" != valgrind ]; }; then
+    local packages=() as_root=() names=(gcc g++ clang) name
+    if [ -z "$library" ]; then
+        names+=(valgrind pkg-config)
+    fi
+    for name in "${names[@]}"; do
+        if ! have "$name"; then
             packages+=("$name")
         fi
     done
     # What cargo-c is linked with.
-    if [ $quick = no ] && ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ] &&
+    if [ -z "$library" ] && ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ] &&
         ! { have pkg-config && pkg-config --exists openssl; }; then
         packages+=(libssl-dev)
     fi
@@ -73,7 +75,7 @@ tools_setup() {
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
             apt-get install -y -qq --no-install-recommends "${packages[@]}"
     fi
-    if [ $quick = no ] && ! have cargo-cinstall; then
+    if [ -z "$library" ] && ! have cargo-cinstall; then
         # Unoptimised: it compiles little itself.
         [ -x "$tools/bin/cargo-cinstall" ] ||
             CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_DEV_DEBUG=false \
@@ -87,11 +89,10 @@ cflags=()
 static=()
 shared=()
 
-library() {
-    if [ $quick = yes ]; then
-        cargo build --release -p aescomb-c --lib
+install() {
+    if [ -n "$library" ]; then
         cflags=("-I$PWD/include")
-        static=("$target/release/libaescomb_c.a" -lpthread -ldl -lm)
+        static=("$library" -lpthread -ldl -lm)
         return
     fi
     rm -rf "$prefix"
@@ -182,7 +183,7 @@ examples() {
     local compiler name
     for compiler in gcc clang; do
         for name in seal_burst verify_cmacs; do
-            if [ $quick = no ]; then
+            if [ -z "$library" ]; then
                 echo "$compiler, $name, shared library"
                 compile $compiler examples/$name.c $name "${shared[@]}"
                 "$out/$name"
@@ -195,12 +196,12 @@ examples() {
 }
 
 step "tools" tools_setup
-step "library" library
+step "installation" install
 step "tests in C: gcc and clang, plain and with sanitizers" c_tests
 step "every backend of this CPU" backends
 step "CAESAR interface" caesar
 step "C++ headers" cpp
-if [ $quick = no ]; then
+if [ -z "$library" ]; then
     step "valgrind" memory
 fi
 step "examples" examples
