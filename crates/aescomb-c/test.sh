@@ -106,7 +106,8 @@ install() {
     cmp "$prefix/include/aescomb_caesar.h" include/aescomb_caesar.h
 }
 
-strict=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O1 -g)
+# Debug information as valgrind 3.19 reads it.
+strict=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O1 -gdwarf-4)
 
 # compile COMPILER FILE NAME ARGUMENTS...
 compile() {
