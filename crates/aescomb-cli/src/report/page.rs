@@ -164,6 +164,7 @@ td:has(.left){text-align:left;white-space:normal;min-width:16rem}
 .seen{border-left:3px solid var(--accent);padding-left:.75rem}
 .warning{border:1px solid #c97a00;border-radius:.3rem;padding:.5rem .75rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem}
+summary{cursor:pointer;color:var(--accent)}
 figure{margin:1rem 0;min-width:0}
 figcaption{color:var(--soft);font-size:.85rem}
 svg{display:block;width:100%;max-width:760px;min-width:460px;height:auto}

@@ -34,7 +34,6 @@ pub(crate) struct Part {
 /// All of them, in order.
 pub(crate) const PARTS: &[Part] = &[
     efficiency::PART,
-    race::PART,
     comb::MODES,
     comb::INSTRUCTIONS,
     comb::LATENCY,
@@ -53,6 +52,7 @@ pub(crate) const PARTS: &[Part] = &[
     batches::LINES,
     keys::FORMS,
     keys::FORGED,
+    race::PART,
 ];
 
 /// How much is measured.

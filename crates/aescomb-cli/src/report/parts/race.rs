@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::chart;
-use crate::report::peers::{PeerLine, Race};
+use crate::report::peers::{Best, PeerLine, Race};
 
 pub(super) const PART: Part = Part {
     id: "peers",
@@ -51,13 +51,23 @@ fn show(view: &View<'_>) -> Markup {
     html! {
         p { "Other libraries with the same messages under the same key, in one process whose samples alternate between all of them; what each makes of the messages is checked before it is timed. Measured on " (peers.machine.cpu) ", " (peers.date) ". A ratio is what somebody takes over what aescomb takes: above 1, aescomb is so many times as fast." }
         @for (mix, messages) in &settings {
-            h3 { "Mix " (mix) ", batches of " (messages) }
-            (races(peers.rows.iter().filter(|race| (&*race.mix, race.messages) == (mix, *messages))))
+            @let of_setting = || {
+                let wanted = |race: &&Race| (&*race.mix, race.messages) == (*mix, *messages);
+                peers.rows.iter().filter(wanted)
+            };
+            h3 { "Mix " (mix) ", batches of " (messages) ": the best of the others" }
+            (winners(of_setting()))
+            details {
+                summary { "Everybody" }
+                (races(of_setting()))
+            }
         }
         (chart("What the best other library takes over what aescomb takes, and what it ought to be at least.", chart::bars(&["best peer / aescomb", "target"], &groups)))
         @if !cases.is_empty() {
             h3 { "What a message costs, and what a byte" }
             p { "The line of least squares through the cycles of messages of 16 to 2,048 bytes." }
+            details {
+                summary { "Everybody" }
             (table(
                 &["case", "batch", "library", "cycles / byte", "cycles / message"],
                 cases.iter().flat_map(|(case, messages)| {
@@ -71,8 +81,33 @@ fn show(view: &View<'_>) -> Markup {
                     ])
                 }),
             ))
+            }
         }
         (seen(format!("{met} of {} targets against the best other library are met.", targets.len())))
+    }
+}
+
+/// The fastest peer in each of some races.
+fn winners<'a>(races: impl Iterator<Item = &'a Race>) -> Markup {
+    let rows = races.filter_map(|race| {
+        let best = race.best_peer.as_ref()?;
+        Some(vec![
+            cell(&*race.case),
+            left(format!("{}, {}", best.library, best.interface)),
+            times(Some(best.ratio)),
+            cell(verdict(best)),
+        ])
+    });
+    table(&["case", "library", "ratio", "target"], rows)
+}
+
+/// Whether the target is met, if there is one.
+fn verdict(best: &Best) -> String {
+    match (best.target, best.met) {
+        (Some(target), Some(met)) => {
+            format!("{} (×{target})", if met { "met" } else { "missed" })
+        }
+        _ => String::new(),
     }
 }
 
@@ -80,22 +115,13 @@ fn show(view: &View<'_>) -> Markup {
 fn races<'a>(races: impl Iterator<Item = &'a Race>) -> Markup {
     let rows = races.flat_map(|race| {
         race.competitors.iter().enumerate().map(|(i, who)| {
-            let best = race
-                .best_peer
-                .as_ref()
-                .filter(|best| (&best.library, &best.interface) == (&who.library, &who.interface));
-            let verdict = best.and_then(|best| {
-                let met = if best.met? { "met" } else { "missed" };
-                Some(format!("{met} (×{})", best.target?))
-            });
             vec![
                 cell(if i == 0 { &*race.case } else { "" }),
-                left(format!("{} {}", who.library, who.version)),
+                left(named(&who.library, &who.version)),
                 left(who.interface.clone()),
                 figure(Some(who.cycles_per_byte.median)),
                 figure(Some(who.cycles_per_message)),
                 times(Some(who.ratio)),
-                cell(verdict.unwrap_or_default()),
                 times(who.forged_to_good),
             ]
         })
@@ -108,9 +134,16 @@ fn races<'a>(races: impl Iterator<Item = &'a Race>) -> Markup {
             "cpb",
             "cycles / message",
             "ratio",
-            "target",
             "forged / good",
         ],
         rows,
     )
+}
+
+/// A library with its version, which may have a name of its own.
+fn named(library: &str, version: &str) -> String {
+    match version.starts_with(library) {
+        true => version.to_owned(),
+        false => format!("{library} {version}"),
+    }
 }
