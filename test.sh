@@ -184,6 +184,10 @@ docs() {
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude aescomb-cli --no-deps --all-features
 }
 
+# Python's extension module is compiled with everything else; without a Python, for its
+# stable ABI.
+have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
+
 step "CPU" cpu_features
 step "set-up: Rust" rust_setup
 if [ $emulation = yes ]; then

@@ -1,7 +1,9 @@
 //! What is known of this machine.
 
+use crate::failure::Failure;
+use crate::output::say;
 use aescomb::Backend;
-use aescomb_measure::Clock;
+use aescomb_measure::{Clock, pin};
 use serde::Serialize;
 
 /// The machine, as reports state it.
@@ -40,7 +42,7 @@ impl Machine {
             cpu: cpu_name(),
             arch: std::env::consts::ARCH,
             os: std::env::consts::OS,
-            cores: aescomb_measure::pin::available().len(),
+            cores: pin::available().len(),
             pinned_core,
             features: features(),
             backends: Backend::available().map(Backend::name).collect(),
@@ -66,11 +68,20 @@ impl Machine {
     }
 }
 
-/// Keeps this thread on a core: the given one, or the last of those available.
-pub(crate) fn pin(core: Option<usize>) -> Result<usize, aescomb_measure::PinError> {
-    match core {
-        Some(core) => aescomb_measure::pin::pin(core).map(|()| core),
-        None => aescomb_measure::pin::pin_any(),
+/// Keeps this thread on a core: the given one, or the last of those available. That it
+/// cannot is a mistake only if the core was asked for.
+pub(crate) fn pinned(core: Option<usize>) -> Result<Option<usize>, Failure> {
+    let result = match core {
+        Some(core) => pin::pin(core).map(|()| core),
+        None => pin::pin_any(),
+    };
+    match result {
+        Ok(core) => Ok(Some(core)),
+        Err(error) if core.is_some() => Err(Failure::misuse(error)),
+        Err(error) => {
+            say(format_args!("aescomb: warning: {error}"));
+            Ok(None)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::bench::field;
 use crate::bench::report::{Line, Report, Row, Run, Schedule};
 use crate::export::{Csv, Exporter, Json, Table};
 use crate::failure::Failure;
-use crate::machine::{Machine, pin};
+use crate::machine::{Machine, pinned};
 use crate::names::ModeName;
 use crate::output::{Output, say};
 use crate::sizes;
@@ -243,19 +243,6 @@ fn options(samples: Option<u64>, seconds: Option<u64>, usual: u64, figures: usiz
         options.samples = samples as usize;
     }
     options
-}
-
-/// Keeps the thread on a core; that it cannot is a mistake only if the core was asked
-/// for.
-fn pinned(core: Option<usize>) -> Result<Option<usize>, Failure> {
-    match pin(core) {
-        Ok(core) => Ok(Some(core)),
-        Err(error) if core.is_some() => Err(Failure::misuse(error)),
-        Err(error) => {
-            say(format_args!("aescomb: warning: {error}"));
-            Ok(None)
-        }
-    }
 }
 
 /// What is measured: all modes that take such keys if none is named.

@@ -1,8 +1,8 @@
 //! `aescomb cpu`: this CPU, its AES instructions and what follows from them.
 
 use crate::failure::Failure;
-use crate::machine::{Machine, pin};
-use crate::output::{Output, say};
+use crate::machine::{Machine, pinned};
+use crate::output::Output;
 use crate::table::{table, text};
 use aescomb::Backend;
 use aescomb_measure::{Options, Sampler};
@@ -27,14 +27,7 @@ pub(crate) struct CpuArgs {
 
 impl CpuArgs {
     pub(crate) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let core = match pin(self.core) {
-            Ok(core) => Some(core),
-            Err(error) if self.core.is_some() => return Err(Failure::misuse(error)),
-            Err(error) => {
-                say(format_args!("aescomb: warning: {error}"));
-                None
-            }
-        };
+        let core = pinned(self.core)?;
         let sampler = Sampler::new(Options::default());
         let machine = Machine::look(sampler.clock(), core);
         writeln!(out, "CPU        {}", machine.cpu)?;

@@ -2,7 +2,7 @@
 
 use crate::bench::bound::Rates;
 use crate::failure::Failure;
-use crate::machine::{Machine, pin};
+use crate::machine::{Machine, pinned};
 use crate::output::{Output, say};
 use crate::report::{
     About, Ask, Found, Header, Journal, Measurer, PARTS, Peers, Record, Scale, View, page,
@@ -106,14 +106,7 @@ impl ReportArgs {
                 .collect::<Result<_, _>>()?,
         };
         let peers = self.peers.as_deref().map(Peers::read).transpose()?;
-        let core = match pin(self.core) {
-            Ok(core) => Some(core),
-            Err(error) if self.core.is_some() => return Err(Failure::misuse(error)),
-            Err(error) => {
-                say(format_args!("aescomb: warning: {error}"));
-                None
-            }
-        };
+        let core = pinned(self.core)?;
         let sampler = Sampler::new(options(self.quick));
         let machine = Machine::look(sampler.clock(), core);
         let header = Header {

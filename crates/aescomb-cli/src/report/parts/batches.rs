@@ -124,6 +124,10 @@ pub(super) const LINES: Part = Part {
             view.results
                 .per_message(&of_length(mode, bytes), Schedule::Comb)
         };
+        let fixed =
+            || modes().filter_map(|mode| Some((mode, line(mode, Schedule::Comb)?.intercept)));
+        let least = fixed().min_by(|a, b| a.1.total_cmp(&b.1));
+        let most = fixed().max_by(|a, b| a.1.total_cmp(&b.1));
         let rows = modes().map(|mode| {
             let (one, many) = (line(mode, Schedule::Sequential), line(mode, Schedule::Comb));
             vec![
@@ -137,9 +141,11 @@ pub(super) const LINES: Part = Part {
             ]
         });
         html! {
-            p { "The line of least squares through the cycles of messages of " (lengths.first().copied().unwrap_or(0)) " to " (lengths.last().copied().unwrap_or(0)) " bytes: its slope is what a byte costs, its intercept what a message costs beside its bytes. 256 messages of one length, 12 bytes of associated data. The last columns are cycles of a whole message." }
+            p { "The line of least squares through the cycles of messages of " (lengths.first().copied().unwrap_or(0)) " to " (lengths.last().copied().unwrap_or(0)) " bytes: its slope is what a byte costs, its intercept what a message costs beside its bytes. 256 messages of one length, 12 bytes of associated data. The last columns are cycles of a whole message; lanes and blocks are filled in steps, so the shortest is no point of the line." }
             (table(&["mode", "one by one: / byte", "/ message", "combed: / byte", "/ message", "16 bytes", "64 bytes"], rows))
-            (seen("a line’s intercept is not the cost of the shortest message: lanes and blocks are filled in steps."))
+            @if let (Some(least), Some(most)) = (least, most) {
+                (seen(format!("combed, a message costs {} ({}) to {} ({}) cycles beside its bytes.", number(least.1), name(least.0), number(most.1), name(most.0))))
+            }
         }
     },
 };

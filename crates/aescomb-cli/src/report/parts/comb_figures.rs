@@ -58,7 +58,7 @@ pub(super) const DEGREES: Part = Part {
         });
         let best: Vec<String> = best.collect();
         html! {
-            p { "Cycles per byte of 128 combed messages of one length, by length (down) and messages in flight (across): the darker, the dearer, in steps of equal ratio." }
+            p { "Cycles per byte of 128 combed messages of one length, by length (down) and messages in flight (across): the darker, the dearer, in steps of equal ratio. Messages whose beginnings lie 2,048 bytes apart share places in the first-level cache, so that more of them in flight can be slower." }
             (charts(SERIAL.map(|mode| (
                 name(mode),
                 chart::heat(
@@ -69,7 +69,7 @@ pub(super) const DEGREES: Part = Part {
                     |row, column| cost(mode, lengths[row], degrees[column]),
                 ),
             ))))
-            (seen(format!("the best P for 2,048 bytes: {}. The paper’s CPU was best at about 7; messages whose beginnings lie 2,048 bytes apart share places in the first-level cache, which is why more lanes can be slower here.", list(&best))))
+            (seen(format!("the best P for 2,048 bytes: {}. The paper’s CPU was best at about 7.", list(&best))))
         }
     },
 };

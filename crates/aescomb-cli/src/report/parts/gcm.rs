@@ -99,7 +99,7 @@ pub(super) const TWO_PASS: Part = Part {
             p { "A mode that needs two AES calls for a block but no multiplication, and that bears repeated nonces, beside GCM and counter mode. Cycles per byte. Italics: the talk’s, on Sandy Bridge." }
             (table(&["mode", "16 KiB: one by one", "combed", "realistic mix: one by one", "combed", "talk"], rows))
             @if let Some(compare) = compare {
-                (seen(format!("PMAC+CTR takes {} times the cycles of GCM on long messages (the talk: 0.79). Carry-less products have become as cheap as AES rounds since.", number(compare))))
+                (seen(format!("PMAC+CTR takes {} times the cycles of GCM on long messages (the talk: 0.79).", number(compare))))
             }
         }
     },

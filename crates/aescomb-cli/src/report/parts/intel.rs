@@ -75,7 +75,7 @@ fn threads(view: &View<'_>) -> Markup {
     };
     let head = ["threads", "128", "192", "256"];
     html! {
-        p { "Buffers of 32 KiB, 16 of them for each thread, keys expanded before. A thread on each core, all at work at the same time: core cycles in which all of them together do a byte. The paper encrypts one buffer at a time in a thread." }
+        p { "Buffers of 32 KiB, 16 of them for each thread, keys expanded before. A thread on each core, all at work at the same time: core cycles in which all of them together do a byte. The paper encrypts one buffer at a time in a thread. Where two of the cores are two threads of one, combing leaves the second one less to find. Combed buffers exactly 32 KiB apart compete for the same places of the first-level cache." }
         h3 { "Cycles per byte (table 2), by bits of key" }
         (table(&head, rows(1.0)))
         (table(&["paper: cores / threads", "128", "192", "256"], known(1.0)))
@@ -83,7 +83,7 @@ fn threads(view: &View<'_>) -> Markup {
         (table(&head, rows(16.0)))
         (table(&["paper: cores / threads", "128", "192", "256"], known(16.0)))
         @if let (Some(sequential), Some(combed)) = (gain(Schedule::Sequential), gain(Schedule::Comb)) {
-            (seen(format!("{} threads encrypt {} times as fast as one when each does one buffer after the other, and {} times as fast when each combs. Where two of these cores are two threads of one core, as the paper’s last row has it, combing already fills the AES units and the second thread finds nothing left; the paper gained 2 in that case from encrypting one by one, and nothing from decryption. Combed buffers that lie exactly 32 KiB apart, as these do, compete for the same places of the first-level cache: shorter ones, in the figures below, cost less.", view.scale.threads().last().copied().unwrap_or(1), number(sequential), number(combed))))
+            (seen(format!("{} threads encrypt {} times as fast as one when each does one buffer after the other, and {} times as fast when each combs. The paper’s two threads on one core gained 2 from encrypting one by one, and nothing from decryption.", view.scale.threads().last().copied().unwrap_or(1), number(sequential), number(combed))))
         }
     }
 }
@@ -114,6 +114,14 @@ fn buffer(bits: usize, back: bool, bytes: usize, keys: KeyForm) -> Cost {
     }
 }
 
+/// The same on several cores, keys expanded together inside the timing.
+fn on(threads: usize, bits: usize, back: bool, bytes: usize) -> Cost {
+    Cost {
+        threads,
+        ..buffer(bits, back, bytes, KeyForm::Fresh)
+    }
+}
+
 pub(super) const BUFFERS: Part = Part {
     id: "intel-figures",
     title: "CBC with the expansion of keys (Breakthrough AES Performance, figures 4 and 5)",
@@ -123,6 +131,9 @@ pub(super) const BUFFERS: Part = Part {
             for bits in KEY_BITS {
                 for (keys, _) in FORMS {
                     costs.extend([false, true].map(|back| buffer(bits, back, *bytes, keys)));
+                }
+                for threads in scale.threads() {
+                    costs.extend([false, true].map(|back| on(threads, bits, back, *bytes)));
                 }
             }
         }
@@ -162,6 +173,21 @@ fn buffers(view: &View<'_>) -> Markup {
         let drawing = chart::lines(&axes, &series(back, schedule, &FORMS[forms]));
         (caption.to_owned(), drawing)
     });
+    let several = [(false, "Encryption"), (true, "Decryption")].map(|(back, what)| {
+        let series: Vec<Series> = KEY_BITS
+            .iter()
+            .flat_map(|bits| {
+                view.scale.threads().into_iter().map(move |threads| {
+                    let points = sizes.iter().map(|bytes| {
+                        (*bytes as f64, view.comb(&on(threads, *bits, back, *bytes)))
+                    });
+                    Series::new(format!("{bits}, threads: {threads}"), points)
+                })
+            })
+            .collect();
+        let caption = format!("{what}, combed, on several cores: core cycles in which all of them together do a byte. Keys expanded together, inside the timing.");
+        (caption, chart::lines(&axes, &series))
+    });
     let rows = sizes.iter().map(|bytes| {
         let mut cells = vec![cell(bytes.to_string())];
         for back in [false, true] {
@@ -180,11 +206,11 @@ fn buffers(view: &View<'_>) -> Markup {
     };
     html! {
         p { "32 buffers, each with a key of its own. Expanding keys one by one is what a call for each buffer would do; expanded together, the keys of several buffers are interleaved, which is the paper’s idea to hide the expansion (its figures 1 and 2) with other keys’ expansions in the place of the buffer’s first blocks. Both are inside the timing." }
-        (charts(drawings))
+        (charts(drawings.into_iter().chain(several)))
         h3 { "AES-128, combed, cycles per byte" }
         (table(&["bytes", "encryption: one by one", "together", "before", "paper", "decryption: one by one", "together", "before", "paper"], rows))
-        @if let (Some(there), Some(back)) = (gain(16, false), gain(16, true)) {
-            (seen(format!("with 16 bytes, expanding keys together makes the whole {} times as fast for encryption and {} times for decryption, whose keys are also inverted; from some kilobytes on the expansion no longer counts.", number(there), number(back))))
+        @if let (Some(there), Some(back), Some(long_there), Some(long_back)) = (gain(16, false), gain(16, true), gain(32768, false), gain(32768, true)) {
+            (seen(format!("with 16 bytes, expanding keys together makes the whole {} times as fast for encryption and {} times for decryption, whose keys are also inverted; with 32 KiB {} and {} times.", number(there), number(back), number(long_there), number(long_back))))
         }
     }
 }
