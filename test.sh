@@ -206,7 +206,7 @@ else
     step "C library" crates/aescomb-c/test.sh --library "${CARGO_TARGET_DIR:-$PWD/target}/debug/deps/libaescomb_c.a"
 fi
 if [ $quick = no ]; then
-    step "no_std" cargo check -p aescomb --target "$bare"
+    step "no_std" cargo check -p aescomb --no-default-features --target "$bare"
     step "assembly" cargo xtask asm-check
 fi
 if [ $emulation = yes ]; then

@@ -1,5 +1,6 @@
 //! Arrow columns of bytes, by the Arrow PyCapsule interface.
 
+use crate::columns::{Flat, Values};
 use crate::errors;
 use crate::memory::{self, ARRAY, SCHEMA};
 use arrow_array::cast::AsArray;
@@ -82,6 +83,31 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<A
 }
 
 impl Arrow {
+    /// The values as they lie, if they are one part without nulls, with such offsets, which
+    /// ascend. Nobody has checked those.
+    pub(crate) fn values<O: OffsetSizeTrait>(&self) -> Option<Values<'_, O>> {
+        let [part] = &self.parts[..] else { return None };
+        let array = part.as_binary_opt::<O>()?;
+        let (bytes, offsets) = (array.value_data(), array.value_offsets());
+        let ends = offsets.first()?.to_usize().zip(offsets.last()?.to_usize());
+        let inside = ends.is_some_and(|(_, last)| last <= bytes.len());
+        // Without an end before the end, which would take longer.
+        let ascend = |all, pair: &[O]| all & (pair[0] <= pair[1]);
+        let good = inside && offsets.windows(2).fold(true, ascend);
+        (good && array.logical_null_count() == 0 && !array.is_empty())
+            .then_some(Values { bytes, offsets })
+    }
+
+    /// The values as they lie, if they are one part without nulls, of one length, and so
+    /// many.
+    pub(crate) fn flat(&self, count: usize) -> Option<Flat<'_>> {
+        let [part] = &self.parts[..] else { return None };
+        let array = part.as_fixed_size_binary_opt()?;
+        let width = usize::try_from(array.value_length()).ok()?;
+        let bytes = array.value_data().get(..count.checked_mul(width)?)?;
+        (array.logical_null_count() == 0 && array.len() == count).then_some(Flat { bytes, width })
+    }
+
     /// The values, where they lie.
     pub(crate) fn slices(&self) -> PyResult<Vec<&[u8]>> {
         let mut slices = errors::room(self.parts.iter().map(|part| part.len()).sum())?;
@@ -140,45 +166,51 @@ fn values<'a, O: OffsetSizeTrait>(
 pub(crate) struct Column(ArrayRef);
 
 impl Column {
-    /// Values of these lengths, of which those of `failed` are null.
-    pub(crate) fn new(
+    /// Values one after the other by these offsets, which ascend from 0 to the number of
+    /// bytes; those of `failed` are null.
+    pub(crate) fn new<O: OffsetSizeTrait>(
         values: Vec<u8>,
-        lens: &[usize],
+        offsets: Vec<O>,
         failed: &[usize],
-        form: Type,
     ) -> PyResult<Column> {
-        let nulls = (!failed.is_empty()).then(|| {
-            let mut valid = vec![true; lens.len()];
-            failed.iter().for_each(|i| valid[*i] = false);
-            NullBuffer::from(valid)
-        });
-        let values = Buffer::from_vec(values);
-        let array = match form {
-            Type::Binary => variable::<i32>(values, lens, nulls),
-            Type::LargeBinary => variable::<i64>(values, lens, nulls),
-            Type::FixedSize => {
-                let width = lens.first().copied().unwrap_or(0);
-                i32::try_from(width)
-                    .map_err(|error| ArrowError::InvalidArgumentError(error.to_string()))
-                    .and_then(|width| {
-                        FixedSizeBinaryArray::try_new_with_len(width, values, nulls, lens.len())
-                    })
-                    .map(|array| Arc::new(array) as ArrayRef)
-            }
+        let nulls = nulls(offsets.len() - 1, failed);
+        let offsets = OffsetBuffer::new(offsets.into());
+        made(GenericBinaryArray::try_new(
+            offsets,
+            Buffer::from_vec(values),
+            nulls,
+        ))
+    }
+
+    /// So many values of so many bytes, one after the other; those of `failed` are null.
+    pub(crate) fn fixed(
+        values: Vec<u8>,
+        count: usize,
+        width: usize,
+        failed: &[usize],
+    ) -> PyResult<Column> {
+        let nulls = nulls(count, failed);
+        let made_of = |width| {
+            FixedSizeBinaryArray::try_new_with_len(width, Buffer::from_vec(values), nulls, count)
         };
-        array
-            .map(Column)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+        let width = i32::try_from(width)
+            .map_err(|error| ArrowError::InvalidArgumentError(error.to_string()));
+        made(width.and_then(made_of))
     }
 }
 
-fn variable<O: OffsetSizeTrait>(
-    values: Buffer,
-    lens: &[usize],
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef, ArrowError> {
-    let offsets = OffsetBuffer::<O>::from_lengths(lens.iter().copied());
-    GenericBinaryArray::try_new(offsets, values, nulls).map(|array| Arc::new(array) as ArrayRef)
+fn made(array: Result<impl Array + 'static, ArrowError>) -> PyResult<Column> {
+    array
+        .map(|array| Column(Arc::new(array)))
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn nulls(count: usize, failed: &[usize]) -> Option<NullBuffer> {
+    (!failed.is_empty()).then(|| {
+        let mut valid = vec![true; count];
+        failed.iter().for_each(|i| valid[*i] = false);
+        NullBuffer::from(valid)
+    })
 }
 
 #[pymethods]

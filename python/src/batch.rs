@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 /// Messages of one call of the library. More bring no more speed, and of fewer the texts
 /// and what scheduling needs stay in the second-level cache.
-const PIECE: usize = 1024;
+pub(crate) const PIECE: usize = 1024;
 
 /// Messages and what belongs to them.
 pub(crate) struct Batch<'a> {
@@ -47,6 +47,11 @@ thread_local! {
     static COMB: RefCell<Comb> = RefCell::new(Comb::new());
 }
 
+/// Calls with the thread's scheduler.
+pub(crate) fn with_comb<R>(call: impl FnOnce(&mut Comb) -> R) -> R {
+    COMB.with_borrow_mut(call)
+}
+
 impl<'a> Batch<'a> {
     pub(crate) fn bytes(&self) -> usize {
         self.sources.iter().map(|source| source.len()).sum()
@@ -55,7 +60,7 @@ impl<'a> Batch<'a> {
     /// Does it all; an error comes with the place of the first message of the piece that
     /// was refused.
     pub(crate) fn run(self, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
-        COMB.with_borrow_mut(|comb| self.run_on(comb, key, op))
+        with_comb(|comb| self.run_on(comb, key, op))
     }
 
     fn run_on(mut self, comb: &mut Comb, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
@@ -92,7 +97,10 @@ impl<'a> Batch<'a> {
                 let message = message.nonce(nonce).opened_len(opened);
                 messages.push(message.associated_data_vector(self.data.of(i)));
             }
-            let failed = call(comb, key, op, &mut messages).map_err(|error| (error, start))?;
+            let failed = comb
+                .run(op, key, &mut messages)
+                .map_err(|error| (error, start))?
+                .failed;
             if failed > 0 {
                 let bad = |(_, message): &(usize, &Message<'_>)| message.status() != Status::Done;
                 let bad = messages.iter().enumerate().filter(bad);
@@ -104,21 +112,4 @@ impl<'a> Batch<'a> {
         }
         Ok(outcome)
     }
-}
-
-/// How many messages failed.
-fn call(
-    comb: &mut Comb,
-    key: &Key,
-    op: Op,
-    messages: &mut Vec<Message<'_>>,
-) -> Result<usize, Error> {
-    Ok(match op {
-        Op::Encrypt => comb.encrypt(key, messages).map(|()| 0)?,
-        Op::Mac => comb.mac(key, messages).map(|()| 0)?,
-        Op::Seal => comb.seal(key, messages).map(|()| 0)?,
-        Op::Decrypt => comb.decrypt(key, messages)?.failed,
-        Op::Verify => comb.verify(key, messages)?.failed,
-        Op::Open => comb.open(key, messages)?.failed,
-    })
 }

@@ -1,8 +1,10 @@
 //! What callers give: lists of bytes-like objects, arrays of bytes, Arrow columns.
 
 use crate::arrow::{self, Arrow};
+use crate::columns::{Flat, Values};
 use crate::errors;
 use crate::memory::{Rows, Source};
+use arrow_array::OffsetSizeTrait;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -127,6 +129,14 @@ impl<'py> Messages<'py> {
         }
     }
 
+    /// The messages as they lie, if they are a column with such offsets.
+    pub(crate) fn values<O: OffsetSizeTrait>(&self) -> Option<Values<'_, O>> {
+        match self {
+            Messages::Arrow(arrow) => arrow.values(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn sources(&self) -> PyResult<Vec<Source<'_>>> {
         Ok(match self {
             Messages::Items(items) => items.iter().map(|item| item.as_bytes().into()).collect(),
@@ -189,6 +199,19 @@ impl<'py> Column<'py> {
     fn table(buffer: &PyBuffer<u8>, py: Python<'_>) -> PyResult<Self> {
         let (count, width) = (buffer.shape()[0], buffer.shape()[1]);
         Ok(Column::Table(buffer.to_vec(py)?, count, width))
+    }
+
+    /// The values as they lie, if they have one length and are as many as there are
+    /// messages.
+    pub(crate) fn flat(&self, messages: usize) -> Option<Flat<'_>> {
+        match self {
+            Column::Table(bytes, count, width) if *count == messages => Some(Flat {
+                bytes,
+                width: *width,
+            }),
+            Column::Arrow(arrow) => arrow.flat(messages),
+            _ => None,
+        }
     }
 
     /// The values, as many as there are messages.
@@ -278,6 +301,22 @@ impl<'py> Data<'py> {
     fn components(tuple: &Bound<'py, PyTuple>, name: &str) -> PyResult<Vec<Bytes<'py>>> {
         let component = |(i, item)| bytes_like(&item, || format!("{name}[{i}]"));
         tuple.iter().enumerate().map(component).collect()
+    }
+
+    /// What there is as it lies, if it is nothing or a column with such offsets and as
+    /// many values as there are messages.
+    pub(crate) fn values<O: OffsetSizeTrait>(
+        &self,
+        messages: usize,
+    ) -> Option<Option<Values<'_, O>>> {
+        match self {
+            Data::Same(components) if components.is_empty() => Some(None),
+            Data::Each(Column::Arrow(arrow)) => arrow
+                .values()
+                .filter(|values| values.count() == messages)
+                .map(Some),
+            _ => None,
+        }
     }
 
     pub(crate) fn slices(&self, messages: usize) -> PyResult<Slices<'_>> {

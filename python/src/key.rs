@@ -1,11 +1,16 @@
 //! [`Key`] and its methods.
 
+use crate::arrow;
 use crate::batch::{Batch, Outcome, Tags};
+use crate::columns::{Columns, Flat, To};
 use crate::errors;
 use crate::input::{self, Column, Data, Messages};
+use crate::memory;
 use crate::mode::Mode;
-use crate::output::{Lengths, Output};
-use aescomb::{Algorithm, Allowed, Info, Op};
+use crate::output::{self, Lengths, Output};
+use aescomb::{Algorithm, Allowed, Info, Offset, Op};
+use arrow_array::OffsetSizeTrait;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -229,6 +234,77 @@ impl Key {
         }
     }
 
+    /// Does a call of which all parts are columns with such offsets, or with values of one
+    /// length; others are left.
+    fn run_columns<'py, O: Offset + OffsetSizeTrait>(
+        &self,
+        py: Python<'py>,
+        op: Op,
+        call: &Call<'_, 'py>,
+    ) -> PyResult<Option<Done<'py>>> {
+        let (None, None, Some(texts)) = (&call.opened, call.out, call.messages.values::<O>())
+        else {
+            return Ok(None);
+        };
+        let n = texts.count();
+        let nonces = match &call.nonces {
+            Some(column) => column.flat(n).map(Some),
+            None => Some(None),
+        };
+        let (Some(nonces), Some(data)) = (nonces, call.data.values(n)) else {
+            return Ok(None);
+        };
+        let columns = Columns {
+            texts,
+            nonces,
+            data,
+        };
+        let key = &*self.0;
+        let run = |to| match columns.bytes() < RELEASE {
+            true => columns.run(key, op, to),
+            false => py.detach(|| columns.run(key, op, to)),
+        };
+        let refused = |(error, start)| errors::refused(error, start);
+        let (results, failed) = match (op, &call.tags) {
+            (Op::Verify, GivenTags::Column(tags)) => {
+                let Some(Flat { bytes, width }) = tags.flat(n) else {
+                    return Ok(None);
+                };
+                (
+                    None,
+                    run(To::Tags(&mut bytes.to_vec(), width)).map_err(refused)?,
+                )
+            }
+            (Op::Mac, GivenTags::Bytes(width)) => {
+                let mut tags = errors::room(n * width)?;
+                tags.resize(n * width, 0);
+                let failed = run(To::Tags(&mut tags, *width)).map_err(refused)?;
+                (
+                    Some(arrow::Column::fixed(tags, n, *width, &failed)?),
+                    failed,
+                )
+            }
+            (_, GivenTags::Bytes(tag_bytes)) => {
+                let len = |len| self.result(op, len, *tag_bytes);
+                let (offsets, total) = columns.results(len)?;
+                output::fits::<O>(total)?;
+                let mut memory = errors::room(total)?;
+                let to = To::Texts(&offsets, memory.spare_capacity_mut(), *tag_bytes);
+                let failed = run(to).map_err(refused)?;
+                let written = memory::written(memory, total);
+                (Some(arrow::Column::new(written, offsets, &failed)?), failed)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Done {
+            results: results
+                .map(|column| column.into_bound_py_any(py))
+                .transpose()?,
+            failed,
+            messages: n,
+        }))
+    }
+
     fn run<'py>(&self, py: Python<'py>, op: Op, call: Call<'_, 'py>) -> PyResult<Done<'py>> {
         self.check_op(op)?;
         let lengths = match (op, self.info().lengths) {
@@ -237,6 +313,14 @@ impl Key {
             | (Op::Open, aescomb::Lengths::Filled | aescomb::Lengths::Untold) => Lengths::Shorter,
             _ => Lengths::Known,
         };
+        if lengths != Lengths::Shorter {
+            if let Some(done) = self.run_columns::<i32>(py, op, &call)? {
+                return Ok(done);
+            }
+            if let Some(done) = self.run_columns::<i64>(py, op, &call)? {
+                return Ok(done);
+            }
+        }
         let sources = call.messages.sources()?;
         let n = sources.len();
         let nonces = match &call.nonces {

@@ -1,11 +1,12 @@
 //! The Python package `aescomb`.
 //!
 //! `key` has the methods; `input` takes what they are given, `output` holds results,
-//! `batch` runs the library on them, and `memory` is between Python's memory and the
-//! library's.
+//! `batch` runs the library on messages, `columns` on columns as they are, and `memory` is
+//! between Python's memory and the library's.
 
 mod arrow;
 mod batch;
+mod columns;
 mod errors;
 mod input;
 mod key;

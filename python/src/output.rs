@@ -4,6 +4,7 @@ use crate::arrow::{self, Type};
 use crate::errors;
 use crate::input::{self, Messages};
 use crate::memory::{self, Blank, Place, Rows};
+use arrow_array::OffsetSizeTrait;
 use pyo3::IntoPyObjectExt;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
@@ -96,11 +97,8 @@ impl<'py> Output<'py> {
             (_, form) => form,
         };
         let total = lens.iter().sum();
-        let most = i32::MAX as usize;
-        if form == Type::Binary && total > most {
-            let what = format!("results of {total} bytes in a binary column");
-            let allowed = format!("at most {most}; large_binary takes more");
-            return Err(errors::input(None, "output_length", &what, total, allowed));
+        if form == Type::Binary {
+            fits::<i32>(total)?;
         }
         Ok(Output::Column(errors::room(total)?, form))
     }
@@ -144,10 +142,39 @@ impl<'py> Output<'py> {
                         shorter
                     }
                 };
-                arrow::Column::new(values, &lens, failed, form)?.into_bound_py_any(py)
+                let column = match form {
+                    Type::Binary => arrow::Column::new(values, offsets::<i32>(&lens), failed),
+                    Type::LargeBinary => arrow::Column::new(values, offsets::<i64>(&lens), failed),
+                    Type::FixedSize => {
+                        let width = lens.first().copied().unwrap_or(0);
+                        arrow::Column::fixed(values, lens.len(), width, failed)
+                    }
+                };
+                column?.into_bound_py_any(py)
             }
         }
     }
+}
+
+/// Refuses results of more bytes than such offsets tell.
+pub(crate) fn fits<O: OffsetSizeTrait>(total: usize) -> PyResult<()> {
+    let most = O::MAX_OFFSET;
+    if total <= most {
+        return Ok(());
+    }
+    let what = format!("results of {total} bytes in a binary column");
+    let allowed = format!("at most {most}; large_binary takes more");
+    Err(errors::input(None, "output_length", &what, total, allowed))
+}
+
+/// Where values of these lengths, one after the other, begin and end.
+fn offsets<O: OffsetSizeTrait>(lens: &[usize]) -> Vec<O> {
+    let mut end = 0;
+    let ends = lens.iter().map(|len| {
+        end += len;
+        O::usize_as(end)
+    });
+    [O::usize_as(0)].into_iter().chain(ends).collect()
 }
 
 /// Moves results together that are shorter than their places.

@@ -90,6 +90,79 @@ def test_columns(form):
     CMAC.verify_many(messages, tags)
 
 
+@pytest.mark.parametrize("type", [pa.binary(), pa.large_binary()], ids=str)
+@pytest.mark.parametrize("mode", ["gcm", "ccm", "otr", "cbc-pkcs7", "ctr", "copa"])
+def test_columns_with_offsets(mode, type):
+    """Of more messages than the library is given at once, also if they begin later."""
+    count = 2500
+    key = aescomb.Key(mode, bytes(range(16)))
+    messages = [bytes([i % 251]) * (i * 7 % 90) for i in range(count)]
+    data = [bytes(i % 20) for i in range(count)]
+    width = key.mode.nonce_bytes[1]
+    width = 12 if width > 16 or mode in ("gcm", "ccm", "otr") else width
+    flat = b"".join(i.to_bytes(width, "big") for i in range(count))
+    nonces = [flat[i : i + width] for i in range(0, len(flat), width)]
+    fixed = pa.array(nonces, pa.binary(width))
+    if key.mode.kind == "cipher":
+        encrypted = key.encrypt_many(nonces, messages)
+        for given in (fixed, np.frombuffer(flat, np.uint8).reshape(count, width)):
+            result = key.encrypt_many(given, column(messages, type))
+            assert pa.array(result).to_pylist() == encrypted
+            decrypted = key.decrypt_many(given, pa.array(result))
+            assert list(decrypted) == messages
+        part = key.encrypt_many(fixed[7:], column(messages, type)[7:])
+        assert list(part) == encrypted[7:]
+        return
+    sealed = key.seal_many(nonces, messages, data)
+    plain = key.seal_many(nonces, messages)
+    columns = column(messages, type), column(data, type)
+    result = pa.array(key.seal_many(fixed, *columns))
+    result.validate(full=True)
+    assert result.type == type and result.to_pylist() == sealed
+    assert list(key.seal_many(fixed, columns[0])) == plain
+    part = key.seal_many(fixed[1100:], columns[0][1100:], columns[1][1100:])
+    assert list(part) == sealed[1100:]
+    assert list(key.open_many(fixed, result, columns[1])) == messages
+    for i in (5, 2047, 2499):
+        sealed[i] = bytes([sealed[i][0] ^ 1]) + sealed[i][1:]
+    forged = column(sealed, type)
+    opened, failed = key.open_many(fixed, forged, columns[1], on_failure="return")
+    assert failed == [5, 2047, 2499]
+    assert list(opened) == [None if i in failed else m for i, m in enumerate(messages)]
+    with pytest.raises(aescomb.OpenError) as info:
+        key.open_many(fixed, forged, columns[1])
+    assert info.value.indices == failed
+
+
+@pytest.mark.parametrize("type", [pa.binary(), pa.large_binary()], ids=str)
+def test_tags_of_columns_with_offsets(type):
+    count = 2500
+    messages = [bytes([i % 251]) * (i * 7 % 90) for i in range(count)]
+    records = column(messages, type)
+    tags = CMAC.mac_many(records)
+    assert list(tags) == CMAC.mac_many(messages)
+    CMAC.verify_many(records, tags)
+    wrong = list(tags)
+    wrong[1], wrong[2300] = bytes(16), bytes(16)
+    for form in (column(wrong, pa.binary(16)), b"".join(wrong), wrong):
+        assert CMAC.verify_many(records, form, on_failure="return") == [1, 2300]
+    with pytest.raises(aescomb.InputError):
+        CMAC.verify_many(records, column(wrong[1:], pa.binary(16)))
+    with pytest.raises(aescomb.InputError, match="tag of 7 bytes"):
+        CMAC.verify_many(records, column([bytes(7)] * count, pa.binary(7)))
+
+
+def test_columns_that_are_refused():
+    records = column([bytes(20)] * 1500)
+    with pytest.raises(aescomb.InputError) as info:
+        GCM.seal_many(column([b""] * 1500, pa.binary(0)), records)
+    assert info.value.field == "nonce_length"
+    with pytest.raises(aescomb.InputError) as info:
+        short = column([bytes(20)] * 1200 + [bytes(15)] + [bytes(20)] * 299)
+        GCM.open_many(bytes(12 * 1500), short)
+    assert (info.value.message, info.value.field) == (1200, "text_length")
+
+
 @pytest.mark.parametrize("form", NONCE_FORMS)
 def test_nonces(form):
     assert GCM.seal_many(form(NONCES), MESSAGES, DATA) == SEALED

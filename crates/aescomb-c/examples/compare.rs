@@ -96,7 +96,7 @@ fn measure(sampler: &Sampler, mode: Mode, own: bool) -> Result<(), Box<dyn std::
     Key::expand_many(mode, &raw, &mut table)?;
     let refs: Vec<&Key> = table.iter().collect();
     let keys = if own {
-        Keys::Refs(&refs)
+        Keys::from(&refs)
     } else {
         Keys::Shared(&table[0])
     };
@@ -133,10 +133,10 @@ fn measure(sampler: &Sampler, mode: Mode, own: bool) -> Result<(), Box<dyn std::
             if info.kind != Kind::Mac {
                 (m.dst, m.dst_len) = (p.text, p.len);
             }
-            (m.nonce, m.nonce_len) = (p.nonce, nonce_len);
-            (m.tag, m.tag_len) = (p.tag, tag_len);
+            (m.nonce, m.nonce_len) = (p.nonce, nonce_len as u32);
+            (m.tag, m.tag_len) = (p.tag, tag_len as u32);
             if info.kind == Kind::Aead {
-                (m.data, m.data_len) = (p.data, DATA);
+                (m.data, m.data_len) = (p.data.cast(), DATA);
             }
             if own {
                 m.key = c_keys[i];

@@ -422,23 +422,27 @@ typedef struct aescomb_error {
 } aescomb_error;
 
 /**
- * Bytes somewhere: `bytes` may be NULL if `len` is 0.
+ * What the library notes in a message. Its content means nothing to others.
  */
-typedef struct aescomb_slice {
+typedef struct aescomb_internal {
     /**
-     * First byte.
-     */
-    const uint8_t *bytes;
-    /**
-     * How many there are.
+     * Bytes of text without those of a tag.
      */
     size_t len;
-} aescomb_slice;
+    /**
+     * Where the key is.
+     */
+    uint32_t place;
+    /**
+     * What associated data there is.
+     */
+    uint32_t components;
+} aescomb_internal;
 
 /**
  * One message of a batch. All lengths are in bytes. Set all of it to zero, then what the
- * message has: a pointer may be NULL where its length is 0. The library reads the struct
- * and writes `written` and `status`; it keeps no pointer after the call.
+ * message has: a pointer may be NULL where its length is 0. The library keeps no pointer
+ * after the call, and a struct may be used again.
  */
 typedef struct aescomb_message {
     /**
@@ -464,45 +468,46 @@ typedef struct aescomb_message {
      */
     const uint8_t *nonce;
     /**
-     * Its length.
+     * Associated data: bytes, or, if `component_count` is not 0, so many `aescomb_slice`.
+     * NULL: none, which for "siv" is not the same as an empty component.
      */
-    size_t nonce_len;
+    const void *data;
     /**
-     * Associated data, one component. NULL: none, which for "siv" is not the same as an
-     * empty one.
-     */
-    const uint8_t *data;
-    /**
-     * Its length.
+     * Bytes of associated data that is one component.
      */
     size_t data_len;
     /**
      * Where the tag goes, or where it is if it is to be checked, and then it is only
-     * read.
+     * read. If it is appended, the library writes here where it is.
      */
     uint8_t *tag;
     /**
-     * Its length.
+     * Bytes of the nonce.
      */
-    size_t tag_len;
+    uint32_t nonce_len;
     /**
-     * The message's own key; NULL for the one of the call.
+     * Bytes of the tag.
      */
-    const struct aescomb_key *key;
+    uint32_t tag_len;
     /**
-     * Several components of associated data, in place of `data`, for modes that take
-     * them ("siv").
+     * Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext. For sealing and
+     * opening.
      */
-    const struct aescomb_slice *components;
+    uint32_t tag_appended;
     /**
-     * How many there are; 0 if `data` is to be used.
+     * Components of associated data, for modes that take several ("siv"); 0 for one, or
+     * none.
      */
-    size_t component_count;
+    uint32_t component_count;
     /**
      * For modes of which `aescomb_info` says `AESCOMB_UNTOLD`: how many bytes the message
      * has when it is opened. Others do not look at it.
      */
     size_t opened_len;
+    /**
+     * The message's own key; NULL for the one of the call.
+     */
+    const struct aescomb_key *key;
     /**
      * Written by the library: bytes of result, an appended tag included. 0 if the message
      * failed, and for tags only.
@@ -513,10 +518,9 @@ typedef struct aescomb_message {
      */
     aescomb_status status;
     /**
-     * Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext; `tag` is not
-     * looked at. For sealing and opening.
+     * The library's own.
      */
-    uint32_t tag_appended;
+    struct aescomb_internal internal;
 } aescomb_message;
 
 /**
@@ -723,6 +727,20 @@ typedef struct aescomb_packed {
      */
     struct aescomb_result *results;
 } aescomb_packed;
+
+/**
+ * Bytes somewhere: `bytes` may be NULL if `len` is 0.
+ */
+typedef struct aescomb_slice {
+    /**
+     * First byte.
+     */
+    const uint8_t *bytes;
+    /**
+     * How many there are.
+     */
+    size_t len;
+} aescomb_slice;
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::mode::name_of;
-use aescomb::{Backend, Comb, Key, MessageResult};
+use aescomb::{Backend, Comb, Key, Message, MessageResult};
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,8 +35,7 @@ pub(crate) struct Scratch {
     pub keys: Vec<&'static Key>,
     /// Components of associated data of all messages, one after the other.
     pub components: Vec<&'static [u8]>,
-    /// For each message the place of its first component.
-    pub firsts: Vec<usize>,
+    pub messages: Vec<Message<'static>>,
     /// 0, 1, 2, ...: message `i` has key `i`.
     pub places: Vec<u32>,
     pub results: Vec<MessageResult>,
@@ -46,7 +45,7 @@ impl Scratch {
     fn clear(&mut self) {
         self.keys.clear();
         self.components.clear();
-        self.firsts.clear();
+        self.messages.clear();
     }
 }
 

@@ -14,6 +14,12 @@ use std::ffi::c_char;
 /// use it at the same time.
 pub struct aescomb_key(pub(crate) Key);
 
+// References to it are references to a key.
+const _: () = assert!(
+    std::mem::size_of::<aescomb_key>() == std::mem::size_of::<Key>()
+        && std::mem::offset_of!(aescomb_key, 0) == 0
+);
+
 /// Expands a key of `len` bytes for the mode of this name (see `aescomb_mode_name`). The
 /// lengths are 16, 24 or 32 bytes, or twice as many for modes with two keys, one after the
 /// other; `aescomb_mode_info` says which a mode takes. The library keeps no pointer to

@@ -1,10 +1,9 @@
 //! Calls with arrays of message structs.
 //!
-//! The structs are read where they are while the library checks its messages, as copying
-//! them would take a fifth of the time of a packet. That a pointer is missing is found on
-//! the way, and so is what is rare and wants tables (several components of associated data,
-//! own keys beside a shared one): either makes a message that no mode takes, so that
-//! the library refuses the call; what it was is found out then.
+//! The structs are the engine's own jobs, read where they are: to make messages of them
+//! would take a tenth of the time of a packet. What is refused that way is looked at once
+//! more as messages: those may have what jobs may not (several components of associated
+//! data, own keys beside a shared one), and what else is wrong is said better.
 //!
 //! `unsafe` here rests on what the header says: `comb` and `key` are NULL or handles that
 //! are not freed yet, `messages` has `count` messages, their pointers are NULL or have
@@ -15,12 +14,9 @@
 use crate::comb::{Parts, Scratch, aescomb_comb, with};
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::key::aescomb_key;
-use aescomb::{
-    Allowed, Batch, Comb, Described, Error, Foreign, Key, Keys, Message, Op, Status, Text, Verdict,
-};
-use std::cell::Cell;
-use std::ffi::CStr;
-use std::mem::MaybeUninit;
+use aescomb::{Allowed, Comb, Job, Jobs, Key, Keys, Message, Op, Status, Text, Verdict};
+use std::ffi::{CStr, c_void};
+use std::mem::{MaybeUninit, offset_of};
 
 /// What became of a message.
 #[repr(u32)]
@@ -59,8 +55,8 @@ pub struct aescomb_slice {
 }
 
 /// One message of a batch. All lengths are in bytes. Set all of it to zero, then what the
-/// message has: a pointer may be NULL where its length is 0. The library reads the struct
-/// and writes `written` and `status`; it keeps no pointer after the call.
+/// message has: a pointer may be NULL where its length is 0. The library keeps no pointer
+/// after the call, and a struct may be used again.
 #[repr(C)]
 pub struct aescomb_message {
     /// Where the text is read.
@@ -75,68 +71,71 @@ pub struct aescomb_message {
     pub dst_len: usize,
     /// Nonce: initialisation vector, initial counter block or tweak.
     pub nonce: *const u8,
-    /// Its length.
-    pub nonce_len: usize,
-    /// Associated data, one component. NULL: none, which for "siv" is not the same as an
-    /// empty one.
-    pub data: *const u8,
-    /// Its length.
+    /// Associated data: bytes, or, if `component_count` is not 0, so many `aescomb_slice`.
+    /// NULL: none, which for "siv" is not the same as an empty component.
+    pub data: *const c_void,
+    /// Bytes of associated data that is one component.
     pub data_len: usize,
     /// Where the tag goes, or where it is if it is to be checked, and then it is only
-    /// read.
+    /// read. If it is appended, the library writes here where it is.
     pub tag: *mut u8,
-    /// Its length.
-    pub tag_len: usize,
-    /// The message's own key; NULL for the one of the call.
-    pub key: *const aescomb_key,
-    /// Several components of associated data, in place of `data`, for modes that take
-    /// them ("siv").
-    pub components: *const aescomb_slice,
-    /// How many there are; 0 if `data` is to be used.
-    pub component_count: usize,
+    /// Bytes of the nonce.
+    pub nonce_len: u32,
+    /// Bytes of the tag.
+    pub tag_len: u32,
+    /// Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext. For sealing and
+    /// opening.
+    pub tag_appended: u32,
+    /// Components of associated data, for modes that take several ("siv"); 0 for one, or
+    /// none.
+    pub component_count: u32,
     /// For modes of which `aescomb_info` says `AESCOMB_UNTOLD`: how many bytes the message
     /// has when it is opened. Others do not look at it.
     pub opened_len: usize,
+    /// The message's own key; NULL for the one of the call.
+    pub key: *const aescomb_key,
     /// Written by the library: bytes of result, an appended tag included. 0 if the message
     /// failed, and for tags only.
     pub written: MaybeUninit<usize>,
     /// Written by the library: what became of the message.
     pub status: MaybeUninit<aescomb_status>,
-    /// Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext; `tag` is not
-    /// looked at. For sealing and opening.
-    pub tag_appended: u32,
+    /// The library's own.
+    pub internal: aescomb_internal,
 }
+
+/// What the library notes in a message. Its content means nothing to others.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aescomb_internal {
+    /// Bytes of text without those of a tag.
+    pub len: usize,
+    /// Where the key is.
+    pub place: u32,
+    /// What associated data there is.
+    pub components: u32,
+}
+
+macro_rules! same_places {
+    ($($member:ident)*) => {
+        // A message is a `Job`.
+        const _: () = {
+            $(assert!(offset_of!(aescomb_message, $member) == offset_of!(Job, $member));)*
+            assert!(offset_of!(aescomb_message, internal) == offset_of!(Job, len));
+            assert!(size_of::<aescomb_message>() == size_of::<Job>());
+            assert!(aescomb_status::AESCOMB_PENDING as u32 == Status::Pending as u32);
+            assert!(aescomb_status::AESCOMB_DONE as u32 == Status::Done as u32);
+            assert!(aescomb_status::AESCOMB_BAD_PADDING as u32 == Status::BadPadding as u32);
+            assert!(aescomb_status::AESCOMB_BAD_TAG as u32 == Status::BadTag as u32);
+        };
+    };
+}
+same_places!(src src_len dst dst_len nonce data data_len tag nonce_len tag_len tag_appended
+    component_count opened_len key written status);
 
 /// Message structs of the caller.
 struct Structs {
     first: *mut aescomb_message,
     count: usize,
-}
-
-/// A batch of them, of messages as they mostly are in modes with a result (`TEXT`), with
-/// tags (`TAG`), and with both: what a mode has not is not worked on, only seen to be
-/// absent.
-struct Usual<'s, const TEXT: bool, const TAG: bool> {
-    structs: &'s mut Structs,
-    /// Messages may have keys of their own: there is a table of them.
-    own_keys: bool,
-    /// A message was found that is not as they mostly are.
-    odd: Cell<bool>,
-}
-
-/// A batch of them, of any messages, of which no pointer is missing.
-struct Tabled<'s> {
-    structs: &'s mut Structs,
-    components: &'s [&'static [u8]],
-    /// For each message the place of its first component.
-    firsts: &'s [usize],
-}
-
-/// The sign bit is set if `p` is 0 and `n` is not, or, where pointers may be so high, by
-/// chance.
-#[inline(always)]
-fn doubt<T>(p: *const T, n: usize) -> isize {
-    (p.addr() as isize).wrapping_sub(1) & (n as isize).wrapping_neg()
 }
 
 /// # Safety
@@ -150,160 +149,48 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize) -> &'a [u8] {
 }
 
 impl Structs {
-    #[inline(always)]
     fn get(&self, i: usize) -> &aescomb_message {
-        debug_assert!(i < self.count);
+        assert!(i < self.count);
         // SAFETY: there are `count` messages.
         unsafe { &*self.first.add(i) }
     }
 
-    /// A message without several components of associated data, with a result, with a tag,
-    /// and with data if with both.
+    /// Message `i`, which has key `i` of a table, and several of these components or one
+    /// of its own.
     ///
     /// # Safety
-    /// Its pointers must be there.
-    #[inline(always)]
-    unsafe fn message<const TEXT: bool, const TAG: bool>(&self, i: usize) -> Message<'_> {
+    /// Its pointers must be there, and it must be gone before the call ends.
+    unsafe fn message(&self, i: usize, components: &'static [&'static [u8]]) -> Message<'static> {
         let m = self.get(i);
-        let (dst, dst_len) = match TEXT {
-            true => (m.dst, m.dst_len),
-            false => (std::ptr::null_mut(), 0),
-        };
         // SAFETY: the header says what memory there is, and the caller that there is any.
         let message = unsafe {
-            let text = Text::from_raw(m.src, m.src_len, dst, dst_len);
-            Message::new(text).nonce(bytes(m.nonce, m.nonce_len.min(SHORT)))
+            let text = Text::from_raw(m.src, m.src_len, m.dst, m.dst_len);
+            Message::new(text).nonce(bytes(m.nonce, m.nonce_len as usize))
         };
-        let mut message = message.key(i as u32);
-        if TAG {
-            message = match m.tag_appended {
-                0 => {
-                    let place = match m.tag.is_null() {
-                        true => [].as_mut_ptr(),
-                        false => m.tag,
-                    };
-                    let len = m.tag_len.min(SHORT);
-                    // SAFETY: as above; the library only reads it where the tag is given.
-                    message.tag(unsafe { std::slice::from_raw_parts_mut(place, len) })
-                }
-                _ => message.tag_appended(m.tag_len),
-            };
+        let len = m.tag_len as usize;
+        let message = message.key(i as u32).opened_len(m.opened_len);
+        let message = match (m.tag_appended, len) {
+            (0, 0) => message,
+            // SAFETY: as above; the library only reads it where the tag is given.
+            (0, _) => message.tag(unsafe { std::slice::from_raw_parts_mut(m.tag, len) }),
+            _ => message.tag_appended(len),
+        };
+        match m.component_count {
+            0 if m.data.is_null() => message,
+            // SAFETY: as above.
+            0 => message.associated_data(unsafe { bytes(m.data.cast(), m.data_len) }),
+            _ => message.associated_data_vector(components),
         }
-        if TAG && TEXT {
-            message = message.opened_len(m.opened_len);
-            if !m.data.is_null() {
-                // SAFETY: as above.
-                message = message.associated_data(unsafe { bytes(m.data, m.data_len) });
-            }
-        }
-        message
     }
 
-    #[inline(always)]
     fn report(&mut self, i: usize, status: Status, written: usize) {
+        assert!(i < self.count);
         // SAFETY: there are `count` messages.
         unsafe {
             let m = self.first.add(i);
             (&raw mut (*m).written).write(MaybeUninit::new(written));
             (&raw mut (*m).status).write(MaybeUninit::new(aescomb_status::of(status)));
         }
-    }
-
-    fn pending(&mut self) {
-        for i in 0..self.count {
-            self.report(i, Status::Pending, 0);
-        }
-    }
-}
-
-// SAFETY: messages are structs of the caller, as is their memory; a report writes only
-// members that are not read.
-unsafe impl<const TEXT: bool, const TAG: bool> Foreign for Usual<'_, TEXT, TAG> {
-    #[inline(always)]
-    fn count(&self) -> usize {
-        self.structs.count
-    }
-
-    #[inline(always)]
-    fn message(&self, i: usize) -> Message<'_> {
-        let m = self.structs.get(i);
-        // Lengths have the sign bit if they are more than memory has.
-        let mut doubts = doubt(m.src, m.src_len) | doubt(m.nonce, m.nonce_len);
-        doubts |= m.src_len as isize;
-        let mut unusual = m.component_count;
-        if !self.own_keys {
-            unusual |= m.key.addr();
-        }
-        if TEXT {
-            doubts |= doubt(m.dst, m.dst_len) | m.dst_len as isize;
-        }
-        if TAG && TEXT {
-            let beside = isize::from(m.tag_appended == 0).wrapping_neg();
-            doubts |= doubt(m.data, m.data_len) | m.data_len as isize;
-            doubts |= doubt(m.tag, m.tag_len) & beside;
-        } else {
-            unusual |= m.data.addr() | m.data_len | m.tag_appended as usize;
-            match TAG {
-                true => doubts |= doubt(m.tag, m.tag_len),
-                false => unusual |= m.tag_len,
-            }
-        }
-        if (doubts < 0) | (unusual != 0) {
-            self.odd.set(true);
-            return Message::new(Text::read_only(&[])).tag_appended(usize::MAX);
-        }
-        // SAFETY: no pointer is missing.
-        unsafe { self.structs.message::<TEXT, TAG>(i) }
-    }
-
-    #[inline(always)]
-    fn report(&mut self, i: usize, status: Status, written: usize) {
-        self.structs.report(i, status, written);
-    }
-}
-
-// SAFETY: as above.
-unsafe impl Foreign for Tabled<'_> {
-    fn count(&self) -> usize {
-        self.structs.count
-    }
-
-    fn message(&self, i: usize) -> Message<'_> {
-        // SAFETY: all pointers were looked at.
-        let message = unsafe { self.structs.message::<true, true>(i) };
-        match self.structs.get(i).component_count {
-            0 => message,
-            n => message.associated_data_vector(&self.components[self.firsts[i]..][..n]),
-        }
-    }
-
-    fn report(&mut self, i: usize, status: Status, written: usize) {
-        self.structs.report(i, status, written);
-    }
-}
-
-/// Nonces and tags of so many bytes are refused, whatever the mode.
-const SHORT: usize = match isize::MAX as u64 > u32::MAX as u64 {
-    true => u32::MAX as usize,
-    false => isize::MAX as usize,
-};
-
-/// Runs an operation on any batch.
-#[inline(always)]
-pub(crate) fn run<B: Batch + ?Sized>(
-    comb: &mut Comb,
-    op: Op,
-    keys: Keys<'_>,
-    batch: &mut B,
-) -> Result<Verdict, Error> {
-    let good = |()| Verdict { failed: 0 };
-    match op {
-        Op::Encrypt => comb.encrypt(keys, batch).map(good),
-        Op::Decrypt => comb.decrypt(keys, batch),
-        Op::Mac => comb.mac(keys, batch).map(good),
-        Op::Verify => comb.verify(keys, batch),
-        Op::Seal => comb.seal(keys, batch).map(good),
-        Op::Open => comb.open(keys, batch),
     }
 }
 
@@ -365,19 +252,13 @@ fn array(
     }
     check_count(count)?;
     let Parts { comb, scratch } = parts;
+    // SAFETY: a message is a job; the caller says that they are as these must be.
+    let mut jobs = unsafe { Jobs::new(first.cast(), count) };
+    let keys = shared.map_or_else(|| jobs.keys(), Keys::Shared);
     let structs = &mut Structs { first, count };
-    let keys = match shared {
-        Some(key) => Keys::Shared(key),
-        None => own_keys(structs, None, &mut scratch.keys)?,
-    };
-    let (result, odd) = match op {
-        Op::Encrypt | Op::Decrypt => usual::<true, false>(comb, op, keys, structs),
-        Op::Mac | Op::Verify => usual::<false, true>(comb, op, keys, structs),
-        Op::Seal | Op::Open => usual::<true, true>(comb, op, keys, structs),
-    };
-    let verdict = match odd {
-        false => result?,
-        true => tabled(comb, scratch, op, shared, structs)?,
+    let verdict = match comb.run(op, keys, &mut jobs) {
+        Ok(verdict) => verdict,
+        Err(_) => described(comb, scratch, op, shared, structs)?,
     };
     judged(verdict, count, |i| {
         // SAFETY: the call has written it.
@@ -385,25 +266,9 @@ fn array(
     })
 }
 
-/// Runs an operation on messages as they mostly are; whether one was not.
-fn usual<const TEXT: bool, const TAG: bool>(
-    comb: &mut Comb,
-    op: Op,
-    keys: Keys<'_>,
-    structs: &mut Structs,
-) -> (Result<Verdict, Error>, bool) {
-    let mut batch = Described(Usual::<TEXT, TAG> {
-        structs,
-        own_keys: !matches!(keys, Keys::Shared(_)),
-        odd: Cell::new(false),
-    });
-    let result = run(comb, op, keys, &mut batch);
-    (result, batch.0.odd.get())
-}
-
-/// The same for any messages.
+/// Runs an operation on messages, made of structs that are no good jobs.
 #[cold]
-fn tabled(
+fn described(
     comb: &mut Comb,
     scratch: &mut Scratch,
     op: Op,
@@ -413,43 +278,35 @@ fn tabled(
     let Scratch {
         keys,
         components,
-        firsts,
+        messages,
         ..
     } = scratch;
-    let keys = own_keys(structs, shared, keys)?;
-    let most = match keys {
-        Keys::Refs([first, ..]) => first.mode().info().data_components,
-        _ => 0,
-    };
-    examine(structs, most, components, firsts)?;
-    let tabled = Tabled {
-        structs,
-        components,
-        firsts,
-    };
-    Ok(run(comb, op, keys, &mut Described(tabled))?)
-}
-
-/// Fills the table of the messages' keys: their own, or the shared one.
-fn own_keys<'k>(
-    structs: &mut Structs,
-    shared: Option<&Key>,
-    keys: &'k mut Vec<&'static Key>,
-) -> Result<Keys<'k>, Fault> {
+    for i in 0..structs.count {
+        structs.report(i, Status::Pending, 0);
+    }
     // SAFETY: it is cleared before the call ends, for which the caller has the key.
     let shared = shared.map(|key| unsafe { &*std::ptr::from_ref(key) });
-    keys.clear();
-    keys.reserve(structs.count);
     for i in 0..structs.count {
         // SAFETY: as above, or NULL.
         let own = unsafe { structs.get(i).key.as_ref() };
-        let Some(key) = own.map(|key| &key.0).or(shared) else {
-            structs.pending();
-            return Err(no_key(i));
-        };
-        keys.push(key);
+        keys.push(own.map(|key| &key.0).or(shared).ok_or_else(|| no_key(i))?);
     }
-    Ok(Keys::Refs(keys))
+    let most = keys[0].mode().info().data_components;
+    examine(structs, most, components)?;
+    let mut rest = &components[..];
+    for i in 0..structs.count {
+        let own;
+        (own, rest) = rest.split_at(structs.get(i).component_count as usize);
+        // SAFETY: all pointers were looked at. Messages and components are cleared before
+        // the call ends.
+        messages.push(unsafe { structs.message(i, &*std::ptr::from_ref(own)) });
+    }
+    let keys = Keys::from(&*keys);
+    let result = comb.run(op, keys, messages);
+    for (i, message) in messages.iter().enumerate() {
+        structs.report(i, message.status(), message.output().len());
+    }
+    Ok(result?)
 }
 
 /// Looks at every message: for pointers that are missing and lengths that no memory has,
@@ -458,11 +315,9 @@ fn examine(
     structs: &Structs,
     most: usize,
     components: &mut Vec<&'static [u8]>,
-    firsts: &mut Vec<usize>,
 ) -> Result<(), Fault> {
     for i in 0..structs.count {
         let m = structs.get(i);
-        firsts.push(components.len());
         let check = |is_null: bool, len: usize, names: (_, &'static CStr, _)| {
             checked(is_null, len, names).map_err(|fault| fault.at(i))
         };
@@ -479,39 +334,40 @@ fn examine(
         )?;
         check(
             m.nonce.is_null(),
-            m.nonce_len,
+            m.nonce_len as usize,
             (c"nonce", c"nonce_len", AESCOMB_NONCE_LENGTH),
         )?;
-        check(
-            m.data.is_null(),
-            m.data_len,
-            (c"data", c"data_len", AESCOMB_DATA_LENGTH),
-        )?;
         let no_tag = m.tag.is_null() && m.tag_appended == 0;
-        check(no_tag, m.tag_len, (c"tag", c"tag_len", AESCOMB_TAG_LENGTH))?;
-        let n = m.component_count;
+        check(
+            no_tag,
+            m.tag_len as usize,
+            (c"tag", c"tag_len", AESCOMB_TAG_LENGTH),
+        )?;
+        let n = m.component_count as usize;
+        if n == 0 {
+            check(
+                m.data.is_null(),
+                m.data_len,
+                (c"data", c"data_len", AESCOMB_DATA_LENGTH),
+            )?;
+            continue;
+        }
         let too_many = |allowed| {
             let what = "components of associated data";
             Fault::number(AESCOMB_DATA_COUNT, c"component_count", n, what, allowed).at(i)
         };
         match most {
-            _ if n == 0 => continue,
             0 => return Err(too_many(Allowed::Nothing)),
             most if n > most => return Err(too_many(Allowed::AtMost(most))),
             _ => {}
         }
-        if !m.data.is_null() {
-            let text =
-                format!("{n} components of associated data and data; allowed: one or the other");
-            let fault = Fault::new(AESCOMB_DATA_COUNT, c"component_count", text);
-            return Err(Fault { given: n, ..fault }.at(i));
-        }
-        if m.components.is_null() || !m.components.is_aligned() {
-            return Err(Fault::pointer(c"components").at(i));
+        let parts = m.data.cast::<aescomb_slice>();
+        if parts.is_null() || !parts.is_aligned() {
+            return Err(Fault::pointer(c"data").at(i));
         }
         // SAFETY: the caller says that there are so many, and a mode takes them.
-        for part in unsafe { std::slice::from_raw_parts(m.components, n) } {
-            let names = (c"components", c"len", AESCOMB_DATA_LENGTH);
+        for part in unsafe { std::slice::from_raw_parts(parts, n) } {
+            let names = (c"bytes", c"len", AESCOMB_DATA_LENGTH);
             check(part.bytes.is_null(), part.len, names)?;
             // SAFETY: the caller says so; it is cleared before the call ends.
             components.push(unsafe { bytes(part.bytes, part.len) });

@@ -7,7 +7,7 @@
 use crate::comb::{Parts, Scratch, aescomb_comb, with};
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::key::aescomb_key;
-use crate::message::{aescomb_status, bytes, check_count, checked, judged, no_key, run};
+use crate::message::{aescomb_status, bytes, check_count, checked, judged, no_key};
 use aescomb::{Allowed, Key, Keys, Layout, MessageResult, Offset, Op, Packed, Status, Text};
 use std::ffi::{CStr, c_void};
 
@@ -265,7 +265,7 @@ unsafe fn packed<O: Offset>(
             }
             places.extend(places.len() as u32..n as u32);
             given = given.keys(&places[..n]);
-            Keys::Refs(keys)
+            Keys::from(&*keys)
         }
     };
     if !batch.results.is_null() {
@@ -273,7 +273,7 @@ unsafe fn packed<O: Offset>(
         results.resize(n, MessageResult::default());
         given = given.results(results);
     }
-    let verdict = run(comb, op, keys, &mut given)?;
+    let verdict = comb.run(op, keys, &mut given)?;
     judged(verdict, n, |i| {
         results
             .get(i)

@@ -1,14 +1,14 @@
-//! Batches: what a call works on, in two forms that feed one engine.
+//! Batches: what a call works on, in forms that feed one engine.
 
 use crate::error::{Allowed, Error, Field};
-use crate::foreign::{Described, Foreign};
-use crate::lanes::{Job, Jobs};
+use crate::job::{Job, Jobs, lacking};
 use crate::scheduler::Task;
 use crate::text::Text;
 use core::marker::PhantomData;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 #[non_exhaustive]
 pub enum Status {
     /// No call has finished it yet.
@@ -36,15 +36,10 @@ pub enum Status {
 /// # Ok::<(), aescomb::Error>(())
 /// ```
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct Message<'a> {
     /// The kernels read it where it is.
     job: Job,
-    /// Bytes at the source, and bytes of a tag at the end of the sealed text.
-    src_len: usize,
-    appended: usize,
-    dst_len: usize,
-    written: usize,
-    status: Status,
     borrow: PhantomData<(Text<'a>, &'a [u8], &'a mut [u8])>,
 }
 
@@ -56,15 +51,12 @@ impl<'a> Message<'a> {
         Message {
             job: Job {
                 src: text.src,
-                len: text.src_len,
+                src_len: text.src_len,
                 dst: text.dst,
-                ..Job::NONE
+                dst_len: text.dst_len,
+                len: text.src_len,
+                ..Job::default()
             },
-            src_len: text.src_len,
-            appended: 0,
-            dst_len: text.dst_len,
-            written: 0,
-            status: Status::Pending,
             borrow: PhantomData,
         }
     }
@@ -125,7 +117,8 @@ impl<'a> Message<'a> {
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
         self.job.tag = tag.as_mut_ptr();
         self.job.tag_len = length(tag.len());
-        self.appended = 0;
+        self.job.tag_appended = 0;
+        self.job.len = self.job.src_len;
         self
     }
 
@@ -159,7 +152,8 @@ impl<'a> Message<'a> {
     pub fn tag_appended(mut self, bytes: usize) -> Self {
         self.job.tag = core::ptr::null_mut();
         self.job.tag_len = length(bytes);
-        self.appended = bytes;
+        self.job.tag_appended = u32::from(bytes > 0);
+        self.job.len = self.job.src_len;
         self
     }
 
@@ -175,13 +169,13 @@ impl<'a> Message<'a> {
     /// [`Keys::Table`](crate::Keys::Table).
     #[inline]
     pub fn key(mut self, key: u32) -> Self {
-        self.job.key = key;
+        self.job.place = key;
         self
     }
 
     /// What the last call made of it.
     pub fn status(&self) -> Status {
-        self.status
+        Job::outcome(self).0
     }
 
     /// The bytes that the last call wrote: empty if there was none, if the
@@ -198,10 +192,10 @@ impl<'a> Message<'a> {
     fn text(&self) -> Text<'a> {
         Text {
             src: self.job.src,
-            src_len: self.src_len,
+            src_len: self.job.src_len,
             dst: self.job.dst,
-            dst_len: self.dst_len,
-            written: self.written,
+            dst_len: self.job.dst_len,
+            written: Job::outcome(self).1,
             borrow: PhantomData,
         }
     }
@@ -490,7 +484,7 @@ pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: us
 }
 
 pub(crate) mod sealed {
-    use super::{Admitted, Error, Job, Jobs, Status, Task};
+    use super::{Admitted, Error, Job, Status, Task};
 
     pub trait Sealed {}
 
@@ -510,13 +504,13 @@ pub(crate) mod sealed {
             i: usize,
         ) -> Result<Admitted, Error>;
         /// The jobs of messages that were admitted.
-        fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a>;
+        fn jobs<'a>(&'a self, memory: &'a [Job]) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
     }
 }
 
 /// A batch of messages: a slice, an array or a vector of [`Message`], a [`Packed`]
-/// batch, or a [`Described`] one.
+/// batch, or [`Jobs`].
 pub trait Batch: sealed::Parts {}
 
 #[allow(private_interfaces)]
@@ -531,41 +525,25 @@ impl sealed::Parts for [Message<'_>] {
 
     #[inline(always)]
     fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
-        let message = &mut self[i];
-        let mut longer = 0;
-        if message.appended > 0 {
-            longer = task.append(
-                &mut message.job,
-                message.src_len,
-                message.dst_len,
-                message.appended,
-            )?;
-        }
-        let written = task.admit(&message.job, message.dst_len)? + longer;
-        Ok(Admitted {
-            len: message.job.len,
-            key: message.job.key,
-            written,
-        })
+        task.take(&mut self[i].job)
     }
 
-    fn jobs<'a>(&'a self, _: &'a [Job]) -> Jobs<'a> {
-        Jobs::of(self, |message| &message.job)
+    fn jobs<'a>(&'a self, _: &'a [Job]) -> &'a [Job] {
+        Job::of(self)
     }
 
     #[inline(always)]
     fn report(&mut self, i: usize, status: Status, written: usize) {
-        self[i].status = status;
-        self[i].written = written;
+        self[i].job.report(status, written);
     }
 }
 
 impl Batch for [Message<'_>] {}
 
 #[allow(private_interfaces)]
-impl<B: Foreign> sealed::Parts for Described<B> {
+impl sealed::Parts for Jobs<'_> {
     fn count(&self) -> usize {
-        self.0.count()
+        self.len()
     }
 
     fn check(&self, _: bool) -> Result<(), Error> {
@@ -573,38 +551,31 @@ impl<B: Foreign> sealed::Parts for Described<B> {
     }
 
     #[inline(always)]
-    fn admit(
-        &mut self,
-        task: &mut Task<'_>,
-        memory: &mut [Job],
-        i: usize,
-    ) -> Result<Admitted, Error> {
-        let message = self.0.message(i);
-        let job = &mut memory[i];
-        *job = message.job;
-        let mut longer = 0;
-        if message.appended > 0 {
-            longer = task.append(job, message.src_len, message.dst_len, message.appended)?;
+    fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
+        let job = self.begin(i);
+        if task.doubts(job) {
+            lacking(job, task.has_shared_key())?;
         }
-        let written = task.admit(job, message.dst_len)? + longer;
-        Ok(Admitted {
-            len: job.len,
-            key: job.key,
-            written,
-        })
+        if job.tag_appended == 0 {
+            return task.admit(job, 0);
+        }
+        let mut appended = *job;
+        let admitted = task.take(&mut appended)?;
+        self.put(i, appended);
+        Ok(admitted)
     }
 
-    fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a> {
-        Jobs::of(&memory[..self.0.count()], |job| job)
+    fn jobs<'a>(&'a self, _: &'a [Job]) -> &'a [Job] {
+        self.as_slice()
     }
 
     #[inline(always)]
     fn report(&mut self, i: usize, status: Status, written: usize) {
-        self.0.report(i, status, written);
+        Jobs::report(self, i, status, written);
     }
 }
 
-impl<B: Foreign> Batch for Described<B> {}
+impl Batch for Jobs<'_> {}
 
 macro_rules! as_slice {
     ($([$($generic:tt)*] $t:ty;)*) => {$(
@@ -628,7 +599,7 @@ macro_rules! as_slice {
                 self[..].admit(task, memory, i)
             }
 
-            fn jobs<'j>(&'j self, memory: &'j [Job]) -> Jobs<'j> {
+            fn jobs<'j>(&'j self, memory: &'j [Job]) -> &'j [Job] {
                 self[..].jobs(memory)
             }
 
@@ -739,41 +710,30 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             }
             None => (start, room.min(dst_end.saturating_sub(start))),
         };
-        memory[i] = Job {
-            src: src.wrapping_add(start),
-            dst: dst.wrapping_add(at),
-            nonce: self.nonces.as_ptr().wrapping_add(i * self.nonce.stride),
-            tag: self.tags.as_mut_ptr().wrapping_add(i * self.tag.stride),
-            len,
-            nonce_len: length(self.nonce.bytes),
-            tag_len: length(self.tag.bytes),
-            key: self.keys.map_or(0, |keys| keys[i]),
-            ..Job::NONE
+        let job = &mut memory[i];
+        (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+        (job.dst, job.dst_len) = (dst.wrapping_add(at), dst_len);
+        job.nonce = self.nonces.as_ptr().wrapping_add(i * self.nonce.stride);
+        job.nonce_len = length(self.nonce.bytes);
+        job.tag = self.tags.as_mut_ptr().wrapping_add(i * self.tag.stride);
+        job.tag_len = length(self.tag.bytes.max(self.appended));
+        job.tag_appended = u32::from(self.appended > 0);
+        job.place = self.keys.map_or(0, |keys| keys[i]);
+        (job.data, job.data_len, job.components) = match &self.data_layout {
+            Some(data) => {
+                let (at, len, _) = data.span(i, self.data.len())?;
+                (self.data.as_ptr().wrapping_add(at), len, 1)
+            }
+            None => (core::ptr::null(), 0, 0),
         };
-        if let Some(data) = &self.data_layout {
-            let (at, len, _) = data.span(i, self.data.len())?;
-            memory[i].data = self.data.as_ptr().wrapping_add(at);
-            memory[i].data_len = len;
-            memory[i].components = 1;
-        }
         if let Some(lengths) = self.opened_lens {
-            memory[i].opened_len = lengths[i].get().unwrap_or(usize::MAX);
+            job.opened_len = lengths[i].get().unwrap_or(usize::MAX);
         }
-        let mut longer = 0;
-        if self.appended > 0 {
-            memory[i].tag_len = length(self.appended);
-            longer = task.append(&mut memory[i], len, dst_len, self.appended)?;
-        }
-        let written = task.admit(&memory[i], dst_len)? + longer;
-        Ok(Admitted {
-            len: memory[i].len,
-            key: memory[i].key,
-            written,
-        })
+        task.take(job)
     }
 
-    fn jobs<'a>(&'a self, memory: &'a [Job]) -> Jobs<'a> {
-        Jobs::of(&memory[..self.count()], |job| job)
+    fn jobs<'a>(&'a self, memory: &'a [Job]) -> &'a [Job] {
+        &memory[..self.count()]
     }
 
     #[inline(always)]

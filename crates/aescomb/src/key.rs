@@ -3,6 +3,7 @@
 use crate::backend::Backend;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::{self, Block, Part};
+use crate::job::KeyRefs;
 use crate::lanes::MAX_LANES;
 use crate::modes::{Mode, Tables};
 use alloc::vec::Vec;
@@ -329,8 +330,9 @@ pub enum Keys<'k> {
     /// ([`Message::key`](crate::Message::key), [`Packed::keys`](crate::Packed)).
     /// All keys used in one call must be for one mode; their sizes may differ.
     Table(&'k [Key]),
-    /// The same with keys that lie elsewhere, such as those that sessions hold.
-    Refs(&'k [&'k Key]),
+    /// The same with keys that lie elsewhere, such as those that sessions hold: made from
+    /// a slice of references, or by [`Jobs::keys`](crate::Jobs::keys).
+    Refs(KeyRefs<'k>),
 }
 
 impl<'k> From<&'k Key> for Keys<'k> {
@@ -353,19 +355,22 @@ impl<'k> From<&'k Vec<Key>> for Keys<'k> {
 
 impl<'k> From<&'k [&'k Key]> for Keys<'k> {
     fn from(refs: &'k [&'k Key]) -> Self {
-        Keys::Refs(refs)
+        Keys::Refs(KeyRefs::new(refs))
     }
 }
 
 impl<'k> From<&'k Vec<&'k Key>> for Keys<'k> {
     fn from(refs: &'k Vec<&'k Key>) -> Self {
-        Keys::Refs(refs)
+        Keys::Refs(KeyRefs::new(refs))
     }
 }
 
 impl<'k> Keys<'k> {
     /// The mode of the first key; a call's keys are all of this mode.
-    pub(crate) fn mode(self) -> Result<Mode, Error> {
+    ///
+    /// # Errors
+    /// [`Field::Count`] where there is none.
+    pub fn mode(self) -> Result<Mode, Error> {
         match self.find(0) {
             Some(first) => Ok(first.mode),
             None => Err(Error::new(Field::Count, 0, Allowed::AtLeast(1))),
@@ -387,7 +392,7 @@ impl<'k> Keys<'k> {
         match self {
             Keys::Shared(key) => Some(key),
             Keys::Table(table) => table.get(i as usize),
-            Keys::Refs(refs) => refs.get(i as usize).copied(),
+            Keys::Refs(refs) => refs.get(i as usize),
         }
     }
 
@@ -396,7 +401,9 @@ impl<'k> Keys<'k> {
         match self {
             Keys::Shared(key) => key,
             Keys::Table(table) => &table[i as usize],
-            Keys::Refs(refs) => refs[i as usize],
+            Keys::Refs(refs) => refs
+                .get(i as usize)
+                .expect("a message that was admitted has a key"),
         }
     }
 }

@@ -1,21 +1,18 @@
-//! Messages as the kernels see them: jobs, the lanes they are given, and a
-//! group's memory between two windows.
+//! Messages as the kernels see them: the lanes that jobs are given, and a group's
+//! memory between two windows.
 //!
-//! `unsafe` here rests on two facts. A [`Job`] is made by `batch.rs` alone, from
-//! borrowed slices that outlive the call, with `src` readable for `len` bytes,
-//! `dst` writable for what the mode makes of them, `nonce` readable for
-//! `nonce_len` bytes (16 where [`Sweep::NONCE`] says so), the components of
-//! associated data readable, and `tag` readable, or writable where the operation
-//! makes tags, for `tag_len` bytes, at most 16. And [`Lanes`] never goes beyond the
-//! rows of a lane's job: `window` checks it, once per window; lanes without a
+//! `unsafe` here rests on two facts: those stated for a [`Job`] that was admitted, in
+//! `job.rs`, which [`Sweep::NONCE`] makes 16 bytes of nonce. And [`Lanes`] never goes
+//! beyond the rows of a lane's job: `window` checks it, once per window; lanes without a
 //! message work on memory of their own.
 #![allow(unsafe_code)]
 
 use crate::bytes;
 use crate::comb::Window;
 use crate::isa::{Block, Cipher, Isa, Once, Wide};
+use crate::job::Job;
 use crate::key::{Key, Keys};
-use crate::modes::{HEADER, Own, State, Sweep, TAG, Tables, Tail, padding_len, rows};
+use crate::modes::{HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
 use core::marker::PhantomData;
 
@@ -26,201 +23,6 @@ const MAX_STATE: usize = 3;
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;
-
-/// One message.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Job {
-    pub src: *const u8,
-    pub dst: *mut u8,
-    pub nonce: *const u8,
-    pub tag: *mut u8,
-    /// Bytes at `src`.
-    pub len: usize,
-    /// Associated data: of one component its bytes, of several a `&[u8]` for each.
-    pub data: *const u8,
-    /// Bytes of one component, or the number of several.
-    pub data_len: usize,
-    pub nonce_len: u32,
-    pub tag_len: u32,
-    /// Place in the key table.
-    pub key: u32,
-    /// Components of associated data: 0, 1 or [`Job::SEVERAL`].
-    pub components: u32,
-    /// Bytes that a message is said to have when it is opened.
-    pub opened_len: usize,
-}
-
-// SAFETY: the pointers are used during a call only, while the slices behind them
-// are borrowed by it; between calls they are stale and never read.
-unsafe impl Send for Job {}
-// SAFETY: as above.
-unsafe impl Sync for Job {}
-
-/// The jobs of a call, which may lie inside larger structs.
-#[derive(Clone, Copy)]
-pub(crate) struct Jobs<'a> {
-    first: *const Job,
-    /// Bytes from one to the next.
-    stride: usize,
-    len: usize,
-    borrow: PhantomData<&'a Job>,
-}
-
-impl<'a> Jobs<'a> {
-    /// The job of each of `items`, of which `job` gives the first's.
-    pub(crate) fn of<T>(items: &'a [T], job: impl Fn(&T) -> &Job) -> Self {
-        Jobs {
-            first: items
-                .first()
-                .map_or(core::ptr::null(), |item| &raw const *job(item)),
-            stride: size_of::<T>(),
-            len: items.len(),
-            borrow: PhantomData,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(self, i: u32) -> &'a Job {
-        assert!((i as usize) < self.len);
-        // SAFETY: a job lies at the same place of each of the `len` items, which
-        // are borrowed for `'a`.
-        unsafe { &*self.first.byte_add(i as usize * self.stride) }
-    }
-}
-
-impl Job {
-    pub(crate) const SEVERAL: u32 = u32::MAX;
-
-    pub(crate) const NONE: Job = Job {
-        src: core::ptr::null(),
-        dst: core::ptr::null_mut(),
-        nonce: core::ptr::null(),
-        tag: core::ptr::null_mut(),
-        len: 0,
-        data: core::ptr::null(),
-        data_len: 0,
-        nonce_len: 0,
-        tag_len: 0,
-        key: 0,
-        components: 0,
-        opened_len: usize::MAX,
-    };
-
-    /// How many components of associated data it has.
-    #[inline(always)]
-    pub(crate) fn components(&self) -> usize {
-        match self.components {
-            Job::SEVERAL => self.data_len,
-            n => n as usize,
-        }
-    }
-
-    /// Component `i` of the associated data.
-    #[inline(always)]
-    fn component(&self, i: usize) -> (*const u8, usize) {
-        match self.components {
-            Job::SEVERAL => {
-                // SAFETY: there are `data_len` slices at `data`.
-                let all = unsafe {
-                    core::slice::from_raw_parts(self.data.cast::<&[u8]>(), self.data_len)
-                };
-                (all[i].as_ptr(), all[i].len())
-            }
-            _ => (self.data, self.data_len),
-        }
-    }
-
-    /// Takes PKCS#7 padding off the result, which has whole blocks and at least
-    /// one: the length without it, or `None`, and the result is wiped, where
-    /// there is none.
-    pub(crate) fn unpad(&self) -> Option<usize> {
-        // SAFETY: the destination has `len` bytes, 16 or more, and has been
-        // written.
-        let result = unsafe { core::slice::from_raw_parts_mut(self.dst, self.len) };
-        let last = result.last_chunk()?;
-        match padding_len(last) {
-            Some(padding) => Some(self.len - padding),
-            None => {
-                result.fill(0);
-                None
-            }
-        }
-    }
-
-    /// Whether a last block is filled up.
-    #[inline(always)]
-    fn is_filled(&self) -> bool {
-        self.len == 0 || !self.len.is_multiple_of(16)
-    }
-
-    /// The byte after the tag's 16.
-    #[inline(always)]
-    fn flag(&self) -> *mut u8 {
-        assert!(self.tag_len == 17);
-        self.tag.wrapping_add(16)
-    }
-
-    /// Puts after the tag of a sealed message whether its last block was filled up.
-    pub(crate) fn put_flag(&self) {
-        // SAFETY: the tag has 17 bytes and is writable.
-        unsafe { self.flag().write(u8::from(self.is_filled())) };
-    }
-
-    /// The length of an opened message, whose tag is right, without what filled up its
-    /// last block (0x80 and zeros) if the flag after the tag says so. `None` if nothing
-    /// did, or if the flag is no flag.
-    pub(crate) fn unfill(&self) -> Option<usize> {
-        // SAFETY: the tag has 17 bytes; the destination has `len` bytes and has been
-        // written.
-        let (flag, text) = unsafe {
-            let text = core::slice::from_raw_parts(self.dst, self.len);
-            (self.flag().read(), text)
-        };
-        let (_, last) = text.split_last_chunk::<16>()?;
-        // As an integer 0x80 is the highest byte that is not 0.
-        let last = u128::from_le_bytes(*last);
-        let zeros = last.leading_zeros() as usize / 8;
-        match flag {
-            0 => Some(self.len),
-            1 if last != 0 && last >> (120 - zeros * 8) & 0xff == 0x80 => {
-                Some(self.len - 1 - zeros)
-            }
-            _ => None,
-        }
-    }
-
-    /// Moves a message that is to be sealed to the end of its destination, which has
-    /// whole blocks, with zeros before it.
-    pub(crate) fn move_to_end(&self) {
-        let zeros = self.len.next_multiple_of(16) - self.len;
-        // SAFETY: the destination has room for whole blocks; it may be the source.
-        unsafe {
-            core::ptr::copy(self.src, self.dst.wrapping_add(zeros), self.len);
-            core::ptr::write_bytes(self.dst, 0, zeros);
-        }
-    }
-
-    /// Undoes it after opening; `None` where there are no zeros, in constant time.
-    pub(crate) fn move_to_start(&self) -> Option<usize> {
-        let zeros = self.len.checked_sub(self.opened_len)?;
-        // SAFETY: the destination has `len` bytes, and they have been written.
-        unsafe {
-            let before = bytes::load(self.dst, zeros);
-            core::ptr::copy(self.dst.wrapping_add(zeros), self.dst, self.opened_len);
-            bytes::is_zero(&before).then_some(self.opened_len)
-        }
-    }
-
-    /// Wipes what an opening has written.
-    #[cold]
-    pub(crate) fn wipe(&self) {
-        if self.len > 0 {
-            // SAFETY: the destination has `len` bytes, and they have been written.
-            unsafe { core::ptr::write_bytes(self.dst, 0, self.len) };
-        }
-    }
-}
 
 /// What a mode may know of a message before it begins.
 #[derive(Clone, Copy)]
@@ -519,7 +321,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         &'g mut self,
         _: S,
         messages: &[u32],
-        jobs: Jobs<'j>,
+        jobs: &'j [Job],
         keys: Keys<'_>,
         verdicts: Option<&'g mut [Block]>,
     ) -> Group<'g, 'j, L, IDLE> {
@@ -543,13 +345,13 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         &mut self,
         lanes: usize,
         messages: &[u32],
-        jobs: Jobs<'_>,
+        jobs: &[Job],
         keys: Keys<'_>,
         given: bool,
     ) {
         let mut least = usize::MAX;
         for (used, i) in messages.iter().enumerate() {
-            let job = jobs.get(*i);
+            let job = &jobs[*i as usize];
             let rows = rows::<M>(text_len::<M>(job));
             let mut l = used;
             if rows > least {
@@ -563,7 +365,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             // Before all else: `begin` loads whole rows of it, and what was written in
             // pieces must be in the cache by then.
             if M::HEADER > 0 {
-                let header = M::header(keys.get(job.key), Facts::new(job, given));
+                let header = M::header(keys.get(job.place), Facts::new(job, given));
                 for (i, block) in header.into_iter().enumerate() {
                     if in_header::<M>(i) {
                         self.header[i][l] = block.to_le_bytes();
@@ -575,7 +377,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         for l in 0..messages.len() {
             // SAFETY: it was put there above.
             let job = unsafe { &*self.job[l] };
-            self.key[l] = job.key;
+            self.key[l] = job.place;
             let src = if M::MOVED { job.dst } else { job.src };
             self.place::<M>(l, job, src, &mut component);
             if M::NONCE {

@@ -24,8 +24,7 @@
 //! ```
 //!
 //! - [`Key`]: a key expanded for a [`Mode`].
-//! - [`Message`] and [`Packed`]: the two forms of a batch; [`Described`] for batches in
-//!   structs of the caller's own.
+//! - [`Message`] and [`Packed`]: the two forms of a batch; [`Jobs`] for foreign callers.
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
@@ -43,7 +42,7 @@
 //!
 //! # Building
 //!
-//! `no_std` with `alloc`. Optimise for speed: `opt-level = "s"` or `"z"` makes the
+//! `no_std` with `alloc`, where the default feature `std` is left out. Optimise for speed: `opt-level = "s"` or `"z"` makes the
 //! kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]
@@ -63,9 +62,9 @@ pub mod comb;
 mod error;
 #[doc(hidden)]
 pub mod field;
-mod foreign;
 mod gf128;
 mod isa;
+mod job;
 mod key;
 mod lane_keys;
 mod lanes;
@@ -85,7 +84,7 @@ mod text;
 pub use backend::Backend;
 pub use batch::{Batch, Layout, Message, MessageResult, Offset, Packed, Status};
 pub use error::{Allowed, Error, Field};
-pub use foreign::{Described, Foreign};
+pub use job::{Job, Jobs, KeyRefs};
 pub use key::{Key, Keys};
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
 pub use modes::Mode;

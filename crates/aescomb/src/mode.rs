@@ -163,6 +163,7 @@ impl Info {
     }
 
     /// Bytes that encryption makes of `len` bytes; 0 for modes with a tag only.
+    #[inline]
     pub fn encrypted_len(&self, len: usize) -> usize {
         match self.lengths {
             Lengths::WholeBlocks | Lengths::AnyLength | Lengths::FromOneBlock => len,

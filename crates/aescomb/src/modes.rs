@@ -6,9 +6,10 @@
 
 use crate::backend::Backend;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
+use crate::job::Job;
 use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Facts, Job, Last, MAX_LANES, Piece};
+use crate::lanes::{Facts, Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
 use crate::sweep::{Work, alone, sweep};
 

@@ -5,8 +5,8 @@
 //! [`Neighbours`]: counters move on by a row, a hash is the sum of products with
 //! powers of the key, reduced when they are used up, and so on.
 //!
-//! `unsafe` here rests on the facts stated for [`Job`](crate::lanes::Job) in
-//! `lanes.rs`: rows lie inside the text.
+//! `unsafe` here rests on the facts stated for [`Job`](crate::job::Job) in
+//! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
 use crate::isa::{Block, Cipher, Field, Isa, Sums, Uniform, Way, Wide};

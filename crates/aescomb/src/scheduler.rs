@@ -7,8 +7,8 @@ use crate::bytes::is_zero;
 use crate::comb::Queue;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
+use crate::job::Job;
 use crate::key::{Key, Keys};
-use crate::lanes::Job;
 use crate::mode::{Lengths, Op};
 use crate::modes::{Mode, UNLIMITED};
 use crate::sweep::{Memory, Work};
@@ -150,7 +150,7 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Encrypt, keys.into(), batch).map(|_| ())
+        self.run(Op::Encrypt, keys, batch).map(|_| ())
     }
 
     /// Decrypts every message of the batch. Where padding is taken off, a message
@@ -164,7 +164,7 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
-        self.run(Op::Decrypt, keys.into(), batch)
+        self.run(Op::Decrypt, keys, batch)
     }
 
     /// Computes the tag of every message of the batch.
@@ -176,7 +176,7 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Mac, keys.into(), batch).map(|_| ())
+        self.run(Op::Mac, keys, batch).map(|_| ())
     }
 
     /// Checks the tag of every message of the batch, in constant time.
@@ -189,7 +189,7 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
-        self.run(Op::Verify, keys.into(), batch)
+        self.run(Op::Verify, keys, batch)
     }
 
     /// Encrypts every message of the batch and makes its tag.
@@ -228,7 +228,7 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Seal, keys.into(), batch).map(|_| ())
+        self.run(Op::Seal, keys, batch).map(|_| ())
     }
 
     /// Decrypts every message of the batch and checks its tag, in constant time. A
@@ -243,19 +243,25 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
-        self.run(Op::Open, keys.into(), batch)
+        self.run(Op::Open, keys, batch)
     }
 
-    fn run<B: Batch + ?Sized>(
+    /// Does what `op` says with every message of the batch: one of the six calls above,
+    /// of which those that cannot fail give a verdict without failures.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; [`Field::Operation`] where the mode of the keys has no such
+    /// operation.
+    pub fn run<'k, B: Batch + ?Sized>(
         &mut self,
         op: Op,
-        keys: Keys<'_>,
+        keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
         if batch.count() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let mut task = Task::new(keys, op)?;
+        let mut task = Task::new(keys.into(), op)?;
         batch.check(task.judges)?;
         let mut pending = Pending::new(batch);
         self.admit(&mut task, pending.batch)?;
@@ -277,7 +283,7 @@ impl Comb {
             return Err(Error::new(Field::Count, n, Allowed::AtMost(most)));
         }
         if self.jobs.len() < n {
-            self.jobs.resize(n, Job::NONE);
+            self.jobs.resize(n, Job::default());
         }
         let memory = &mut self.jobs[..n];
         self.queue.fill(
@@ -308,7 +314,7 @@ impl Comb {
         let jobs = batch.jobs(&self.jobs[..n]);
         let compares = matches!(op, Op::Verify | Op::Open);
         if task.frames {
-            (0..n).for_each(|i| task.before(jobs.get(i as u32)));
+            (0..n).for_each(|i| task.before(&jobs[i]));
         }
         if compares && self.verdicts.len() < n {
             self.verdicts.resize(n, [0; 16]);
@@ -334,7 +340,7 @@ impl Comb {
             if good && !task.frames {
                 continue;
             }
-            let job = batch.jobs(&self.jobs[..n]).get(i as u32);
+            let job = &batch.jobs(&self.jobs[..n])[i];
             match good.then(|| task.after(job)).flatten() {
                 Some(len) if op != Op::Seal => batch.report(i, Status::Done, len),
                 Some(_) => {}
@@ -421,8 +427,23 @@ pub(crate) struct Task<'k> {
     frames: bool,
     /// Whoever opens a message must say how long it is.
     untold: bool,
+    pointers: Pointers,
     /// The shape of a message that had a good one: mostly, all have the same.
     shape: Shape,
+}
+
+/// What a task has to do with pointers of foreign jobs: all bits or none, for those that it
+/// uses, and for a key of a job's own, that is not to be.
+#[derive(Clone, Copy)]
+struct Pointers {
+    dst: usize,
+    nonce: usize,
+    tag: usize,
+    key: usize,
+}
+
+fn all_bits(set: bool) -> usize {
+    usize::from(set).wrapping_neg()
 }
 
 /// Bytes of nonce and tag; components of associated data.
@@ -495,6 +516,12 @@ impl<'k> Task<'k> {
             judges: op == Op::Decrypt && shrinks || matches!(op, Op::Verify | Op::Open),
             frames: shrinks || filled || untold,
             untold: untold && op == Op::Open,
+            pointers: Pointers {
+                dst: all_bits(input != Lengths::TagOnly),
+                nonce: all_bits(info.nonce_bytes.1 > 0),
+                tag: all_bits(!info.tag_bytes.is_empty()),
+                key: all_bits(matches!(keys, Keys::Shared(_))),
+            },
             shape: NO_SHAPE,
         })
     }
@@ -502,7 +529,7 @@ impl<'k> Task<'k> {
     /// Bytes of result that `len` bytes of message make.
     #[inline(always)]
     fn written(&self, len: usize) -> usize {
-        ((len + self.grow) & self.keep).max(self.least_result)
+        (len.wrapping_add(self.grow) & self.keep).max(self.least_result)
     }
 
     /// What there is to do before a message is sealed or opened.
@@ -539,11 +566,47 @@ impl<'k> Task<'k> {
         job.components() + usize::from(self.nonce_is_data & (job.nonce_len > 0))
     }
 
-    /// Checks a message with a destination of `dst_len` bytes, and says how many bytes of
-    /// result it makes; every message is checked before any is touched.
+    /// Whether a foreign job may lack something: a pointer is null, and the task wants it,
+    /// or is, by chance, in the upper half of all memory.
     #[inline(always)]
-    pub(crate) fn admit(&mut self, job: &Job, dst_len: usize) -> Result<usize, Error> {
-        let len = job.len;
+    pub(crate) fn doubts(&self, job: &Job) -> bool {
+        let Pointers {
+            dst,
+            nonce,
+            tag,
+            key,
+        } = self.pointers;
+        let null = |address: usize| address.wrapping_sub(1);
+        let beside = job.tag.addr() | job.tag_appended as usize;
+        let nulls = null(job.src.addr())
+            | null(job.dst.addr()) & dst
+            | null(job.nonce.addr()) & nonce
+            | null(beside) & tag;
+        let strange = job.component_count as usize
+            | job.key.addr() & key
+            | job.data_len & (job.components as usize).wrapping_sub(1);
+        (nulls & !(usize::MAX >> 1)) | strange != 0
+    }
+
+    pub(crate) fn has_shared_key(&self) -> bool {
+        matches!(self.keys, Keys::Shared(_))
+    }
+
+    /// Checks a message, of which the tag may be appended. Every message is checked before
+    /// any is touched.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, job: &mut Job) -> Result<Admitted, Error> {
+        let mut longer = 0;
+        if job.tag_appended != 0 {
+            longer = self.append(job)?;
+        }
+        self.admit(job, longer)
+    }
+
+    /// Checks a message of which the result is `longer` by an appended tag.
+    #[inline(always)]
+    pub(crate) fn admit(&mut self, job: &Job, longer: usize) -> Result<Admitted, Error> {
+        let (len, dst_len) = (job.len, job.dst_len);
         let needed = self.written(len);
         // Zeros, unless something is wrong: bits that are set, differences below zero.
         let bits = len & self.clear | job.data_len & LONG;
@@ -554,16 +617,19 @@ impl<'k> Task<'k> {
         let keyed = match self.keys {
             Keys::Shared(_) => true,
             keys => keys
-                .find(job.key)
+                .find(job.place)
                 .is_some_and(|key| key.mode() == self.mode),
         };
-        if sized && shaped && apart && keyed {
-            return Ok(needed);
+        if !(sized && shaped && apart && keyed)
+            && let Some(refusal) = self.refusal(job)
+        {
+            return Err(refusal);
         }
-        match self.refusal(job, dst_len) {
-            Some(refusal) => Err(refusal),
-            None => Ok(needed),
-        }
+        Ok(Admitted {
+            len,
+            key: job.place,
+            written: needed + longer,
+        })
     }
 
     /// Whether a message has parts of lengths that the mode takes.
@@ -591,25 +657,23 @@ impl<'k> Task<'k> {
         Err(Error::new(Field::Overlap, apart, Allowed::Nothing))
     }
 
-    /// Gives a job the tag that is part of its text, which has `src_len` bytes; how
-    /// many bytes longer its result is for it.
-    pub(crate) fn append(
-        &self,
-        job: &mut Job,
-        src_len: usize,
-        dst_len: usize,
-        bytes: usize,
-    ) -> Result<usize, Error> {
+    /// Gives a job the tag that is part of its text; how many bytes longer its result is
+    /// for it.
+    fn append(&self, job: &mut Job) -> Result<usize, Error> {
+        let Job {
+            src_len, dst_len, ..
+        } = *job;
+        let bytes = job.tag_len as usize;
         let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
         match self.op {
             Op::Seal => {
                 job.len = src_len;
                 let sealed = self.written(src_len);
                 let needed = sealed.saturating_add(bytes);
-                self.apart(job, src_len, needed)?;
                 if dst_len < needed {
                     return wrong(Field::OutputLength, dst_len, needed);
                 }
+                self.apart(job, src_len, needed)?;
                 job.tag = job.dst.wrapping_add(sealed);
                 Ok(bytes)
             }
@@ -630,8 +694,9 @@ impl<'k> Task<'k> {
 
     /// What is wrong with a message, if anything: long ones are looked at here, too.
     #[cold]
-    fn refusal(&self, job: &Job, dst_len: usize) -> Option<Error> {
+    fn refusal(&self, job: &Job) -> Option<Error> {
         let needed = self.written(job.len);
+        let dst_len = job.dst_len;
         let info = self.mode.info();
         let wrong = |field, given, allowed| Some(Error::new(field, given, allowed));
         let (least, most) = info.nonce_bytes;
@@ -661,11 +726,13 @@ impl<'k> Task<'k> {
             return wrong(Field::DataCount, given, allowed);
         }
         let limits = self.mode.limits(job);
-        let most = |n: u64| Allowed::AtMost(usize::try_from(n).unwrap_or(usize::MAX));
-        if job.len as u64 > limits.text {
+        // What no memory has, foreign jobs may claim.
+        let memory = isize::MAX as usize;
+        let most = |n: u64| Allowed::AtMost(usize::try_from(n).map_or(memory, |n| n.min(memory)));
+        if job.len as u64 > limits.text || job.len > memory {
             return wrong(Field::TextLength, job.len, most(limits.text));
         }
-        if job.components == 1 && job.data_len as u64 > limits.data {
+        if job.components == 1 && (job.data_len as u64 > limits.data || job.data_len > memory) {
             return wrong(Field::DataLength, job.data_len, most(limits.data));
         }
         if job.len & self.clear & !LONG != 0 {
@@ -684,14 +751,17 @@ impl<'k> Task<'k> {
         if dst_len < needed {
             return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
         }
+        if dst_len > memory {
+            return wrong(Field::OutputLength, dst_len, Allowed::AtMost(memory));
+        }
         if let Err(overlap) = self.apart(job, job.len, needed) {
             return Some(overlap);
         }
         let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-        match self.keys.find(job.key) {
+        match self.keys.find(job.place) {
             None => wrong(
                 Field::KeyIndex,
-                job.key as usize,
+                job.place as usize,
                 Allowed::AtMost(self.keys.len() - 1),
             ),
             Some(key) if key.mode() != self.mode => wrong(

@@ -3,12 +3,13 @@
 //!
 //! What is done once a message is done in one register, of which the first lane counts.
 //!
-//! `unsafe` here rests on the facts stated for [`Job`] in `lanes.rs`.
+//! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
+use crate::job::Job;
 use crate::key::Key;
-use crate::lanes::{Facts, Job, Last, Piece, two_pieces, whole_end};
+use crate::lanes::{Facts, Last, Piece, two_pieces, whole_end};
 use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
 use crate::neighbours::{Hashing, Single, all_rows, lane};
 

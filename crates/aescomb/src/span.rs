@@ -1,14 +1,14 @@
 //! One message at a time, its blocks side by side, for modes that are parallel
 //! inside a message.
 //!
-//! `unsafe` here rests on the facts stated for [`Job`] in `lanes.rs`: `src` and
+//! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`: `src` and
 //! `dst` are valid for the message's length, and for padded modes `dst` for what
 //! padding makes of it.
 #![allow(unsafe_code)]
 
 use crate::isa::{Block, Isa, Uniform};
+use crate::job::Job;
 use crate::key::Key;
-use crate::lanes::Job;
 use crate::modes::{Feed, HEADER, State, Sweep, Tail};
 
 /// Does the whole message.

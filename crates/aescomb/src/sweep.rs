@@ -5,9 +5,10 @@
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
+use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
-use crate::lanes::{Group, IDLE_BLOCKS, Job, Jobs, Lanes, MAX_LANES};
+use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
 use crate::modes::{Feed, Sweep, Tables};
 use crate::solo::{has_solos, is_solo, solo};
 use crate::span::span;
@@ -33,7 +34,7 @@ impl Memory {
 
 /// What there is to do.
 pub(crate) struct Work<'a> {
-    pub jobs: Jobs<'a>,
+    pub jobs: &'a [Job],
     pub queue: &'a mut Queue,
     pub keys: Keys<'a>,
     pub memory: &'a mut Memory,
@@ -73,7 +74,7 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
             let n = s.narrow();
             let mut lanes = Lanes::<1, 0>::new();
             let verdicts = verdict.map(core::slice::from_mut);
-            let jobs = Jobs::of(core::slice::from_ref(job), |job| job);
+            let jobs = core::slice::from_ref(job);
             let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
             let keys = n.keys(key);
             // One lane is all there is, but the types do not say so.
@@ -124,7 +125,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         derived,
     } = &mut **memory;
 
-    let jobs = *jobs;
+    let jobs: &[Job] = jobs;
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
@@ -157,12 +158,12 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         // Longest first: those that are better done by themselves.
         if const { !in_lanes::<M>() } {
             while let [i, others @ ..] = rest {
-                let job = jobs.get(*i);
+                let job = &jobs[*i as usize];
                 // A group must be worth its overhead.
                 if S::LANES > 1 && job.len <= short && rest.len() * 2 >= S::LANES {
                     break;
                 }
-                let key = keys.get(job.key);
+                let key = keys.get(job.place);
                 match shared {
                     Some(shared) => span::<S, M>(s, shared, key, job),
                     None => span::<S, M>(s, &s.keys(key), key, job),
@@ -172,7 +173,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         }
         if const { has_solos::<S, M>() }
             && let Some(one) = &one
-            && is_solo::<M>(jobs.get(rest[0]))
+            && is_solo::<M>(&jobs[rest[0] as usize])
         {
             let key = one.key;
             let make = || tables::<S, M>(s, key);
@@ -181,7 +182,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 None => made.get_or_insert_with(make),
             };
             while let [i, others @ ..] = rest
-                && let job = jobs.get(*i)
+                && let job = &jobs[*i as usize]
                 && is_solo::<M>(job)
             {
                 let verdict = verdicts.as_mut().map(|all| &mut all[*i as usize]);
@@ -200,11 +201,12 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             let (group, others) = rest.split_at(degree.min(rest.len()));
             rest = others;
             let i = group[0];
-            let key = keys.get(jobs.get(i).key);
+            let job = &jobs[i as usize];
+            let key = keys.get(job.place);
             // Nothing to put beside it.
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-                kernel_alone::<S, M>(s, key, jobs.get(i), verdict);
+                kernel_alone::<S, M>(s, key, job, verdict);
                 continue;
             }
             let group = lanes.group::<_, M>(s, group, jobs, keys, verdicts.as_deref_mut());

@@ -60,7 +60,7 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<(), Error> {
-        self.run(Op::Encrypt, keys.into(), batch).map(|_| ())
+        self.run(Op::Encrypt, keys, batch).map(|_| ())
     }
 
     /// As [`Comb::decrypt`].
@@ -72,7 +72,7 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<Verdict, Error> {
-        self.run(Op::Decrypt, keys.into(), batch)
+        self.run(Op::Decrypt, keys, batch)
     }
 
     /// As [`Comb::mac`].
@@ -84,7 +84,7 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<(), Error> {
-        self.run(Op::Mac, keys.into(), batch).map(|_| ())
+        self.run(Op::Mac, keys, batch).map(|_| ())
     }
 
     /// As [`Comb::verify`].
@@ -96,7 +96,7 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<Verdict, Error> {
-        self.run(Op::Verify, keys.into(), batch)
+        self.run(Op::Verify, keys, batch)
     }
 
     /// As [`Comb::seal`].
@@ -108,7 +108,7 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<(), Error> {
-        self.run(Op::Seal, keys.into(), batch).map(|_| ())
+        self.run(Op::Seal, keys, batch).map(|_| ())
     }
 
     /// As [`Comb::open`].
@@ -120,14 +120,23 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<Verdict, Error> {
-        self.run(Op::Open, keys.into(), batch)
+        self.run(Op::Open, keys, batch)
     }
 
-    fn run(&mut self, op: Op, keys: Keys<'_>, batch: &mut [Message<'_>]) -> Result<Verdict, Error> {
+    /// As [`Comb::run`].
+    ///
+    /// # Errors
+    /// Those of [`Comb::run`].
+    pub fn run<'k>(
+        &mut self,
+        op: Op,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut [Message<'_>],
+    ) -> Result<Verdict, Error> {
         if batch.is_empty() {
             return Ok(Verdict { failed: 0 });
         }
-        let task = Task::new(keys, op)?;
+        let task = Task::new(keys.into(), op)?;
         let mut parts = shares(batch, self.combs.len());
         // All are admitted before any is touched.
         let admitted: Vec<_> = self

@@ -82,14 +82,6 @@ fn combs() -> impl Iterator<Item = Comb> {
 
 const COUNT_OF: usize = 70;
 
-fn mode_of(keys: Keys<'_>) -> Mode {
-    match keys {
-        Keys::Shared(key) => key.mode(),
-        Keys::Table(table) => table[0].mode(),
-        Keys::Refs(refs) => refs[0].mode(),
-    }
-}
-
 /// Runs `f`, which must allocate nothing if everything was `warm` before.
 fn counted<R>(warm: bool, f: impl FnOnce() -> R) -> R {
     if warm { none(f) } else { f() }
@@ -99,7 +91,7 @@ fn counted<R>(warm: bool, f: impl FnOnce() -> R) -> R {
 fn messages() {
     for mut comb in combs() {
         each_call(|warm, op, keys| {
-            let mode = mode_of(keys);
+            let mode = keys.mode().expect("a key");
             let lens = (0..COUNT_OF).map(|i| [0, 16, 100, 300, 5000][i % 5]);
             let samples: Vec<_> = lens
                 .enumerate()
@@ -150,7 +142,7 @@ fn each_call(mut f: impl FnMut(bool, Op, Keys<'static>)) {
         for mode in Mode::ALL {
             for op in ops(*mode) {
                 f(warm, op, Keys::Table(table(*mode)));
-                f(warm, op, Keys::Refs(refs(*mode)));
+                f(warm, op, refs(*mode).into());
                 f(warm, op, Keys::Shared(&table(*mode)[1]));
             }
         }
@@ -161,7 +153,7 @@ fn each_call(mut f: impl FnMut(bool, Op, Keys<'static>)) {
 fn packed() {
     for mut comb in combs() {
         each_call(|warm, op, keys| {
-            let mode = mode_of(keys);
+            let mode = keys.mode().expect("a key");
             let info = mode.info();
             let n = COUNT_OF;
             let (src, mut dst) = (paint(n * 64, 1), vec![0; n * 80]);

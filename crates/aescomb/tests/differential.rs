@@ -48,7 +48,7 @@ fn batch(
     let table = table(mode);
     let keys = match uses {
         KeyUse::Shared(k) => Keys::Shared(&table[k as usize]),
-        KeyUse::Refs => Keys::Refs(refs(mode)),
+        KeyUse::Refs => refs(mode).into(),
         _ => Keys::Table(table),
     };
     let make = |(i, len): (usize, &usize)| {

@@ -83,8 +83,8 @@ static void message_members(void) {
     SPOILT(aescomb_seal, gcm, m->src_len = SIZE_MAX, AESCOMB_TEXT_LENGTH, "src_len");
     SPOILT(aescomb_seal, gcm, m->data_len = SIZE_MAX, AESCOMB_DATA_LENGTH, "data_len");
     SPOILT(aescomb_seal, gcm, m->dst_len = SIZE_MAX, AESCOMB_OUTPUT_LENGTH, "dst_len");
-    SPOILT(aescomb_seal, gcm, m->nonce_len = SIZE_MAX, AESCOMB_NONCE_LENGTH, "nonce_len");
-    SPOILT(aescomb_seal, gcm, m->tag_len = SIZE_MAX, AESCOMB_TAG_LENGTH, "tag_len");
+    SPOILT(aescomb_seal, gcm, m->nonce_len = UINT32_MAX, AESCOMB_NONCE_LENGTH, "nonce_len");
+    SPOILT(aescomb_seal, gcm, m->tag_len = UINT32_MAX, AESCOMB_TAG_LENGTH, "tag_len");
     SPOILT(aescomb_seal, gcm, m->tag_appended = 1, AESCOMB_OUTPUT_LENGTH, "dst_len");
     SPOILT(aescomb_open, gcm, (m->tag_appended = 1, m->src_len = 15), AESCOMB_TEXT_LENGTH,
            "src_len");
@@ -94,20 +94,14 @@ static void message_members(void) {
     untouched();
 
     const aescomb_slice parts[2] = {{data[0], 5}, {NULL, 7}};
-    SPOILT(aescomb_seal, gcm, (m->components = parts, m->component_count = 2),
+    SPOILT(aescomb_seal, gcm, (m->data = parts, m->component_count = 2),
            AESCOMB_DATA_COUNT, "component_count");
     CHECK(error.given == 2 && error.allowed == AESCOMB_ALLOWED_AT_MOST && error.high == 1);
-    SPOILT(aescomb_seal, siv,
-           (m->data = NULL, m->data_len = 0, m->components = parts, m->component_count = 2),
-           AESCOMB_POINTER, "components");
-    SPOILT(aescomb_seal, siv, (m->components = parts, m->component_count = 1),
-           AESCOMB_DATA_COUNT, "component_count");
-    SPOILT(aescomb_seal, siv,
-           (m->data = NULL, m->data_len = 0, m->component_count = 2), AESCOMB_POINTER,
-           "components");
-    SPOILT(aescomb_seal, siv,
-           (m->data = NULL, m->data_len = 0, m->components = parts,
-            m->component_count = SIZE_MAX),
+    SPOILT(aescomb_seal, siv, (m->data = parts, m->component_count = 2), AESCOMB_POINTER,
+           "bytes");
+    SPOILT(aescomb_seal, siv, (m->data = NULL, m->component_count = 2), AESCOMB_POINTER,
+           "data");
+    SPOILT(aescomb_seal, siv, (m->data = parts, m->component_count = UINT32_MAX),
            AESCOMB_DATA_COUNT, "component_count");
 
     good();

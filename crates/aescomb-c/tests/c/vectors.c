@@ -161,8 +161,8 @@ static void prepare(struct place *p, const struct vector *v, int back, int in_pl
         m->dst_len = room;
     }
     m->nonce = v->nonce.at;
-    m->nonce_len = v->nonce.len;
-    m->tag_len = v->tag.len;
+    m->nonce_len = (uint32_t)v->nonce.len;
+    m->tag_len = (uint32_t)v->tag.len;
     m->tag_appended = appended ? 1 : 0;
     if (!appended) {
         p->tag = take(v->tag.len);
@@ -174,8 +174,8 @@ static void prepare(struct place *p, const struct vector *v, int back, int in_pl
         p->components[i].len = v->data[i].len;
     }
     if (v->components > 1) {
-        m->components = p->components;
-        m->component_count = v->components;
+        m->data = p->components;
+        m->component_count = (uint32_t)v->components;
     } else if (v->components == 1) {
         m->data = v->data[0].at;
         m->data_len = v->data[0].len;

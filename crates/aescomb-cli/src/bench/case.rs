@@ -191,7 +191,7 @@ impl Setup {
                     columns.dress(i, Message::new(Text::copy(from, to)).tag(tag))
                 })
                 .collect();
-            run(&mut own, there, self.keys_of(&table, count, 0), &mut batch)?;
+            let _ = own.run(there, self.keys_of(&table, count, 0), &mut batch)?;
             drop(batch);
             source = ciphertext;
             if self.forged {
@@ -435,25 +435,10 @@ enum Batch<'a> {
 impl Batch<'_> {
     /// A call; how many messages failed.
     fn run(&mut self, comb: &mut Comb, op: Op, keys: Keys<'_>) -> Result<usize, aescomb::Error> {
-        match self {
-            Batch::Messages(batch) => run(comb, op, keys, batch),
-            Batch::Packed(batch) => run(comb, op, keys, &mut **batch),
-        }
+        let verdict = match self {
+            Batch::Messages(batch) => comb.run(op, keys, batch),
+            Batch::Packed(batch) => comb.run(op, keys, &mut **batch),
+        };
+        Ok(verdict?.failed)
     }
-}
-
-fn run<B: aescomb::Batch>(
-    comb: &mut Comb,
-    op: Op,
-    keys: Keys<'_>,
-    batch: &mut B,
-) -> Result<usize, aescomb::Error> {
-    Ok(match op {
-        Op::Encrypt => comb.encrypt(keys, batch).map(|()| 0)?,
-        Op::Mac => comb.mac(keys, batch).map(|()| 0)?,
-        Op::Seal => comb.seal(keys, batch).map(|()| 0)?,
-        Op::Decrypt => comb.decrypt(keys, batch)?.failed,
-        Op::Verify => comb.verify(keys, batch)?.failed,
-        Op::Open => comb.open(keys, batch)?.failed,
-    })
 }

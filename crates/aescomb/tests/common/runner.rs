@@ -89,11 +89,7 @@ impl<'k> Call<'k> {
     }
 
     pub fn mode(&self) -> Mode {
-        match self.keys {
-            Keys::Shared(key) => key.mode(),
-            Keys::Table(table) => table[0].mode(),
-            Keys::Refs(refs) => refs[0].mode(),
-        }
+        self.keys.mode().expect("a key")
     }
 
     /// Whether tags are at the ends of texts.

@@ -1,0 +1,441 @@
+//! Jobs: messages by raw pointers, as the kernels take them and as foreign callers have
+//! them.
+//!
+//! `unsafe` here rests on what a [`Job`] says of its pointers, once it was admitted: `src`
+//! is readable for `len` bytes, `dst` writable for what the mode makes of them, `nonce`
+//! readable for `nonce_len` bytes, the components of associated data are readable, and
+//! `tag` is readable, or writable where the operation makes tags, for `tag_len` bytes.
+//! `batch.rs` makes jobs of borrowed slices that outlive the call; whoever makes [`Jobs`]
+//! of others promises the same.
+#![allow(unsafe_code)]
+
+use crate::batch::{Message, Status};
+use crate::bytes;
+use crate::error::{Allowed, Error, Field};
+use crate::key::{Key, Keys};
+use crate::modes::padding_len;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// A [`Message`] by raw pointers, for foreign interfaces and for packet rings that
+/// describe their packets once: a batch of them is [`Jobs`]. All lengths are in bytes. A
+/// pointer may be null where its length is 0.
+///
+/// The layout is that of the C struct with the same members in the same order.
+///
+/// ```
+/// use aescomb::{Comb, Job, Jobs, Key, Mode, Status};
+///
+/// let key = Key::new(Mode::Cbc, &[0; 16])?;
+/// let nonce = [3; 16];
+/// let mut memory = [[1; 48]; 3];
+/// let mut ring: Vec<Job> = memory
+///     .iter_mut()
+///     .map(|packet| Job {
+///         src: packet.as_ptr(),
+///         src_len: packet.len(),
+///         dst: packet.as_mut_ptr(),
+///         dst_len: packet.len(),
+///         nonce: nonce.as_ptr(),
+///         nonce_len: 16,
+///         ..Job::default()
+///     })
+///     .collect();
+/// // SAFETY: the pointers are to arrays of these lengths, which nobody uses meanwhile.
+/// let mut jobs = unsafe { Jobs::new(ring.as_mut_ptr(), ring.len()) };
+/// Comb::new().encrypt(&key, &mut jobs)?;
+/// // SAFETY: a call has written it.
+/// assert!(ring.iter().all(|job| unsafe { job.status.assume_init() } == Status::Done));
+/// # Ok::<(), aescomb::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Job {
+    /// Where the text is read.
+    pub src: *const u8,
+    /// Its length; with an appended tag that is opened, with the tag.
+    pub src_len: usize,
+    /// Where the result goes: the same place as `src`, or one that has no byte in common
+    /// with it.
+    pub dst: *mut u8,
+    /// Its room.
+    pub dst_len: usize,
+    /// Nonce: initialisation vector, initial counter block or tweak.
+    pub nonce: *const u8,
+    /// Associated data, one component. Null for none, which for SIV is not the same as an
+    /// empty one.
+    pub data: *const u8,
+    /// Its length.
+    pub data_len: usize,
+    /// Where the tag goes, or where it is if it is to be checked, and then it is only
+    /// read. With an appended tag, a call writes here where that is.
+    pub tag: *mut u8,
+    /// Bytes of the nonce.
+    pub nonce_len: u32,
+    /// Bytes of the tag.
+    pub tag_len: u32,
+    /// Not 0: the tag lies right after the ciphertext. For sealing and opening.
+    pub tag_appended: u32,
+    /// For the caller, who may describe several components of associated data; a call
+    /// refuses jobs in which it is not 0. ([`Message`] takes several.)
+    pub component_count: u32,
+    /// For a mode that does not tell ([`Lengths::Untold`](crate::Lengths::Untold)): how
+    /// many bytes the message has that is opened. Others do not look at it.
+    pub opened_len: usize,
+    /// The job's own key, for [`Jobs::keys`]; null under a shared key.
+    pub key: *const Key,
+    /// Written by a call, which does not read it: bytes of result, 0 if the job failed
+    /// and for tags only.
+    pub written: MaybeUninit<usize>,
+    /// Written by a call, which does not read it: what became of the job.
+    pub status: MaybeUninit<Status>,
+    /// The engine's own: bytes at `src` without those of a tag.
+    #[doc(hidden)]
+    pub len: usize,
+    /// The engine's own: the place in the table of keys.
+    #[doc(hidden)]
+    pub place: u32,
+    /// The engine's own: components of associated data, 0, 1 or `SEVERAL`. Then `data` has
+    /// a `&[u8]` for each, and `data_len` is how many there are.
+    #[doc(hidden)]
+    pub components: u32,
+}
+
+// SAFETY: the pointers are used during a call only, while what is behind them is borrowed
+// by it; between calls they are never read.
+unsafe impl Send for Job {}
+// SAFETY: as above.
+unsafe impl Sync for Job {}
+
+/// A job without anything.
+impl Default for Job {
+    #[inline(always)]
+    fn default() -> Self {
+        Job {
+            src: core::ptr::null(),
+            src_len: 0,
+            dst: core::ptr::null_mut(),
+            dst_len: 0,
+            nonce: core::ptr::null(),
+            data: core::ptr::null(),
+            data_len: 0,
+            tag: core::ptr::null_mut(),
+            nonce_len: 0,
+            tag_len: 0,
+            tag_appended: 0,
+            component_count: 0,
+            opened_len: usize::MAX,
+            key: core::ptr::null(),
+            written: MaybeUninit::new(0),
+            status: MaybeUninit::new(Status::Pending),
+            len: 0,
+            place: 0,
+            components: 0,
+        }
+    }
+}
+
+impl Job {
+    pub(crate) const SEVERAL: u32 = u32::MAX;
+
+    /// What the last call made of a message, and the bytes that it wrote.
+    #[inline]
+    pub(crate) fn outcome(message: &Message<'_>) -> (Status, usize) {
+        let [job] = Job::of(core::slice::from_ref(message)) else {
+            unreachable!("one message has one job")
+        };
+        // SAFETY: a message is made with both.
+        unsafe { (job.status.assume_init(), job.written.assume_init()) }
+    }
+
+    /// The jobs of messages.
+    #[inline(always)]
+    pub(crate) fn of<'a>(messages: &'a [Message<'_>]) -> &'a [Job] {
+        // SAFETY: a message is its job.
+        unsafe { core::slice::from_raw_parts(messages.as_ptr().cast(), messages.len()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn report(&mut self, status: Status, written: usize) {
+        self.status = MaybeUninit::new(status);
+        self.written = MaybeUninit::new(written);
+    }
+
+    /// How many components of associated data it has.
+    #[inline(always)]
+    pub(crate) fn components(&self) -> usize {
+        match self.components {
+            Job::SEVERAL => self.data_len,
+            n => n as usize,
+        }
+    }
+
+    /// Component `i` of the associated data.
+    #[inline(always)]
+    pub(crate) fn component(&self, i: usize) -> (*const u8, usize) {
+        match self.components {
+            Job::SEVERAL => {
+                // SAFETY: there are `data_len` slices at `data`.
+                let all = unsafe {
+                    core::slice::from_raw_parts(self.data.cast::<&[u8]>(), self.data_len)
+                };
+                (all[i].as_ptr(), all[i].len())
+            }
+            _ => (self.data, self.data_len),
+        }
+    }
+
+    /// Takes PKCS#7 padding off the result, which has whole blocks and at least
+    /// one: the length without it, or `None`, and the result is wiped, where
+    /// there is none.
+    pub(crate) fn unpad(&self) -> Option<usize> {
+        // SAFETY: the destination has `len` bytes, 16 or more, and has been
+        // written.
+        let result = unsafe { core::slice::from_raw_parts_mut(self.dst, self.len) };
+        let last = result.last_chunk()?;
+        match padding_len(last) {
+            Some(padding) => Some(self.len - padding),
+            None => {
+                result.fill(0);
+                None
+            }
+        }
+    }
+
+    /// Whether a last block is filled up.
+    #[inline(always)]
+    pub(crate) fn is_filled(&self) -> bool {
+        self.len == 0 || !self.len.is_multiple_of(16)
+    }
+
+    /// The byte after the tag's 16.
+    #[inline(always)]
+    pub(crate) fn flag(&self) -> *mut u8 {
+        assert!(self.tag_len == 17);
+        self.tag.wrapping_add(16)
+    }
+
+    /// Puts after the tag of a sealed message whether its last block was filled up.
+    pub(crate) fn put_flag(&self) {
+        // SAFETY: the tag has 17 bytes and is writable.
+        unsafe { self.flag().write(u8::from(self.is_filled())) };
+    }
+
+    /// The length of an opened message, whose tag is right, without what filled up its
+    /// last block (0x80 and zeros) if the flag after the tag says so. `None` if nothing
+    /// did, or if the flag is no flag.
+    pub(crate) fn unfill(&self) -> Option<usize> {
+        // SAFETY: the tag has 17 bytes; the destination has `len` bytes and has been
+        // written.
+        let (flag, text) = unsafe {
+            let text = core::slice::from_raw_parts(self.dst, self.len);
+            (self.flag().read(), text)
+        };
+        let (_, last) = text.split_last_chunk::<16>()?;
+        // As an integer 0x80 is the highest byte that is not 0.
+        let last = u128::from_le_bytes(*last);
+        let zeros = last.leading_zeros() as usize / 8;
+        match flag {
+            0 => Some(self.len),
+            1 if last != 0 && last >> (120 - zeros * 8) & 0xff == 0x80 => {
+                Some(self.len - 1 - zeros)
+            }
+            _ => None,
+        }
+    }
+
+    /// Moves a message that is to be sealed to the end of its destination, which has
+    /// whole blocks, with zeros before it.
+    pub(crate) fn move_to_end(&self) {
+        let zeros = self.len.next_multiple_of(16) - self.len;
+        // SAFETY: the destination has room for whole blocks; it may be the source.
+        unsafe {
+            core::ptr::copy(self.src, self.dst.wrapping_add(zeros), self.len);
+            core::ptr::write_bytes(self.dst, 0, zeros);
+        }
+    }
+
+    /// Undoes it after opening; `None` where there are no zeros, in constant time.
+    pub(crate) fn move_to_start(&self) -> Option<usize> {
+        let zeros = self.len.checked_sub(self.opened_len)?;
+        // SAFETY: the destination has `len` bytes, and they have been written.
+        unsafe {
+            let before = bytes::load(self.dst, zeros);
+            core::ptr::copy(self.dst.wrapping_add(zeros), self.dst, self.opened_len);
+            bytes::is_zero(&before).then_some(self.opened_len)
+        }
+    }
+
+    /// Wipes what an opening has written.
+    #[cold]
+    pub(crate) fn wipe(&self) {
+        if self.len > 0 {
+            // SAFETY: the destination has `len` bytes, and they have been written.
+            unsafe { core::ptr::write_bytes(self.dst, 0, self.len) };
+        }
+    }
+}
+
+/// A [`Batch`](crate::Batch) of [`Job`]s.
+#[derive(Debug)]
+pub struct Jobs<'a> {
+    first: *mut Job,
+    count: usize,
+    borrow: PhantomData<&'a mut [Job]>,
+}
+
+// SAFETY: it borrows jobs, which may be sent and shared.
+unsafe impl Send for Jobs<'_> {}
+// SAFETY: as above; nothing is written through `&Jobs`.
+unsafe impl Sync for Jobs<'_> {}
+
+impl<'a> Jobs<'a> {
+    /// The `count` jobs from `first` on. Nothing is read before a call.
+    ///
+    /// # Safety
+    /// For `'a`, there must be `count` jobs at `first`, which nobody else uses; members
+    /// that a call writes need not be initialised. When a call begins, and until it
+    /// returns, `src`, `nonce`, `data` and `tag` must be null or readable for their
+    /// lengths, `dst` null or writable, and `tag` writable where the operation makes tags;
+    /// nobody else may write to these or touch destinations, which do not overlap each
+    /// other. Where keys come from the jobs, `key` must be null or lead to a key.
+    pub unsafe fn new(first: *mut Job, count: usize) -> Self {
+        Jobs {
+            first,
+            count,
+            borrow: PhantomData,
+        }
+    }
+
+    /// The keys of the jobs, one for each ([`Job::key`]), for calls with these jobs alone:
+    /// they may not outlive them.
+    pub fn keys(&self) -> Keys<'a> {
+        let first = match self.count {
+            0 => core::ptr::null(),
+            // SAFETY: there is a job.
+            _ => unsafe { &raw const (*self.first).key },
+        };
+        Keys::Refs(KeyRefs {
+            first,
+            stride: size_of::<Job>(),
+            len: self.count,
+            borrow: PhantomData,
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Makes job `i` ready for admission.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, i: usize) -> &Job {
+        let job = self.at(i);
+        // SAFETY: it is there. No reference to it is left, nor made but for reading: its
+        // key may be read too.
+        unsafe {
+            (*job).place = i as u32;
+            (*job).components = u32::from(!(*job).data.is_null());
+            (*job).len = (*job).src_len;
+            &*job
+        }
+    }
+
+    /// Puts `job` to place `i`.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, i: usize, job: Job) {
+        // SAFETY: there is one, and no reference to it.
+        unsafe { self.at(i).write(job) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn report(&mut self, i: usize, status: Status, written: usize) {
+        let job = self.at(i);
+        // SAFETY: it is there, and no reference to it.
+        unsafe {
+            (*job).status = MaybeUninit::new(status);
+            (*job).written = MaybeUninit::new(written);
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> *mut Job {
+        assert!(i < self.count);
+        // SAFETY: there are that many.
+        unsafe { self.first.add(i) }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Job] {
+        match self.count {
+            0 => &[],
+            // SAFETY: there are that many.
+            n => unsafe { core::slice::from_raw_parts(self.first, n) },
+        }
+    }
+}
+
+/// What a job lacks, if anything; looked at where a pointer is null.
+#[cold]
+pub(crate) fn lacking(job: &Job, shared_key: bool) -> Result<(), Error> {
+    let parts = [
+        (Field::TextLength, job.src, job.src_len),
+        (Field::OutputLength, job.dst.cast_const(), job.dst_len),
+        (Field::NonceLength, job.nonce, job.nonce_len as usize),
+        (Field::DataLength, job.data, job.data_len),
+    ];
+    let tag = (Field::TagLength, job.tag.cast_const(), job.tag_len as usize);
+    let beside = (job.tag_appended == 0).then_some(tag);
+    for (field, place, len) in parts.into_iter().chain(beside) {
+        if place.is_null() && len > 0 {
+            return Err(Error::new(field, len, Allowed::Exactly(0)));
+        }
+    }
+    if job.component_count != 0 {
+        let given = job.component_count as usize;
+        return Err(Error::new(Field::DataCount, given, Allowed::Nothing));
+    }
+    match shared_key && !job.key.is_null() {
+        true => Err(Error::new(Field::KeyIndex, 1, Allowed::Exactly(0))),
+        false => Ok(()),
+    }
+}
+
+/// Keys that references lead to: see [`Keys::Refs`].
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRefs<'k> {
+    /// References or null pointers.
+    first: *const *const Key,
+    /// Bytes from one to the next.
+    stride: usize,
+    len: usize,
+    borrow: PhantomData<&'k Key>,
+}
+
+// SAFETY: it is references to keys, which may be sent and shared.
+unsafe impl Send for KeyRefs<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for KeyRefs<'_> {}
+
+impl<'k> KeyRefs<'k> {
+    pub(crate) fn new(refs: &'k [&'k Key]) -> Self {
+        KeyRefs {
+            first: refs.as_ptr().cast(),
+            stride: size_of::<&Key>(),
+            len: refs.len(),
+            borrow: PhantomData,
+        }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, i: usize) -> Option<&'k Key> {
+        if i >= self.len {
+            return None;
+        }
+        // SAFETY: there are that many; they are null or lead to keys for `'k`.
+        unsafe { (*self.first.byte_add(i * self.stride)).as_ref() }
+    }
+}

@@ -1,0 +1,242 @@
+//! Batches of jobs do what slices of messages do, and say what they lack.
+//!
+//! `unsafe` here rests on one fact: what a job points to are vectors that stay where they
+//! are, and that nobody else uses, while a call is at work with it.
+#![allow(unsafe_code)]
+
+mod common;
+
+use aescomb::{Comb, Error, Field, Job, Jobs, Keys, Lengths, Mode, Op, Status};
+use common::{Sample, Shapes, ops, refs, sample, table};
+use std::sync::Arc;
+
+/// Under whose key jobs are done.
+#[derive(Clone, Copy, Debug)]
+enum KeyUse {
+    Shared,
+    Table,
+    Own,
+}
+
+/// The job of a sample, in place in a text with this room.
+fn job(sample: &Sample, text: &mut [u8], len: usize, tag: &mut [u8]) -> Job {
+    let data = sample.data.first();
+    Job {
+        src: text.as_ptr(),
+        src_len: len,
+        dst: text.as_mut_ptr(),
+        dst_len: text.len(),
+        nonce: sample.nonce.as_ptr(),
+        nonce_len: sample.nonce.len() as u32,
+        data: data.map_or(std::ptr::null(), |data| data.as_ptr()),
+        data_len: data.map_or(0, |data| data.len()),
+        tag: tag.as_mut_ptr(),
+        tag_len: tag.len() as u32,
+        opened_len: sample.plain.len(),
+        ..Job::default()
+    }
+}
+
+fn outcome(job: &Job) -> (Status, usize) {
+    // SAFETY: made by `Job::default`.
+    unsafe { (job.status.assume_init(), job.written.assume_init()) }
+}
+
+#[test]
+fn every_mode() {
+    for mode in Mode::ALL {
+        for op in ops(*mode) {
+            for keys in [KeyUse::Shared, KeyUse::Table, KeyUse::Own] {
+                for appended in [false, true] {
+                    if appended && !matches!(op, Op::Seal | Op::Open) {
+                        continue;
+                    }
+                    run(*mode, op, keys, appended);
+                }
+            }
+        }
+    }
+}
+
+fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
+    let about = format!("{mode} {} {keys:?} appended={appended}", op.name());
+    let back = matches!(op, Op::Decrypt | Op::Open);
+    let mut samples: Vec<Arc<Sample>> = (0..33)
+        .map(|i| {
+            let key = match keys {
+                KeyUse::Shared => 0,
+                // A job's key is at its own place.
+                KeyUse::Table => i as u32,
+                KeyUse::Own => i as u32 % 33,
+            };
+            let shape = common::Shape {
+                components: Shapes::Mixed.get(mode, i).components.min(1),
+                ..Shapes::Mixed.get(mode, i)
+            };
+            sample(mode, key, i % 4, shape, i * 37 % 500)
+        })
+        .collect();
+    if matches!(op, Op::Open | Op::Verify) {
+        samples[7] = samples[7].forged(&mut common::Draw::new(3));
+    }
+    let mut texts: Vec<Vec<u8>> = samples
+        .iter()
+        .map(|s| {
+            let mut text = if back { &s.sealed } else { &s.plain }.clone();
+            if appended && back {
+                text.extend(&s.tag);
+            }
+            text
+        })
+        .collect();
+    let lens: Vec<usize> = texts.iter().map(Vec::len).collect();
+    for (text, s) in texts.iter_mut().zip(&samples) {
+        let room = s.sealed.len() + if appended { s.tag.len() } else { 0 };
+        text.resize(room.max(text.len()), 0);
+    }
+    let mut tags: Vec<Vec<u8>> = samples.iter().map(|s| s.tag.clone()).collect();
+    if matches!(op, Op::Seal | Op::Mac) {
+        tags.iter_mut().for_each(|tag| tag.fill(0));
+    }
+    let mut jobs: Vec<Job> = samples
+        .iter()
+        .zip(&mut texts)
+        .zip(&mut tags)
+        .zip(&lens)
+        .map(|(((sample, text), tag), len)| {
+            let job = job(sample, text, *len, tag);
+            let key = match keys {
+                KeyUse::Own => &raw const table(mode)[sample.key as usize],
+                _ => std::ptr::null(),
+            };
+            let tag_appended = appended.into();
+            Job {
+                key,
+                tag_appended,
+                ..job
+            }
+        })
+        .collect();
+    // SAFETY: see above.
+    let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), jobs.len()) };
+    let keys = match keys {
+        KeyUse::Shared => Keys::Shared(&table(mode)[0]),
+        KeyUse::Table => Keys::from(refs(mode)),
+        KeyUse::Own => batch.keys(),
+    };
+    let verdict = Comb::new().run(op, keys, &mut batch);
+    let failed = samples.iter().filter(|s| s.verdict != Status::Done).count();
+    assert_eq!(verdict.expect(&about).failed, failed, "{about}");
+    for (i, s) in samples.iter().enumerate() {
+        let (status, written) = outcome(&jobs[i]);
+        let want = match op {
+            Op::Mac | Op::Verify => Vec::new(),
+            _ if back && s.verdict != Status::Done => Vec::new(),
+            _ if back => s.plain.clone(),
+            _ if appended => [&s.sealed[..], &s.tag].concat(),
+            _ => s.sealed.clone(),
+        };
+        let verdict = match op {
+            Op::Open | Op::Verify => s.verdict,
+            _ => Status::Done,
+        };
+        assert_eq!(status, verdict, "{about}, message {i}");
+        assert_eq!(texts[i][..written], want, "{about}, message {i}");
+        if !appended {
+            assert_eq!(tags[i], s.tag, "{about}, message {i}");
+        }
+    }
+}
+
+/// Two good messages of GCM, and what `spoil` makes of the second one: what is refused.
+fn refused(spoil: impl Fn(&mut Job)) -> Error {
+    let mode = Mode::Gcm;
+    assert_eq!(mode.info().lengths, Lengths::AnyLength);
+    let good = sample(mode, 0, 0, common::Shape::usual(mode), 40);
+    let mut texts = vec![good.plain.clone(); 2];
+    let mut tags = vec![good.tag.clone(); 2];
+    let parts = texts.iter_mut().zip(&mut tags);
+    let mut jobs: Vec<Job> = parts.map(|(text, tag)| job(&good, text, 40, tag)).collect();
+    spoil(&mut jobs[1]);
+    // SAFETY: see above.
+    let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), 2) };
+    let error = Comb::new()
+        .seal(&table(mode)[0], &mut batch)
+        .expect_err("a spoilt job");
+    for job in &jobs {
+        assert_eq!(outcome(job), (Status::Pending, 0), "{error}");
+    }
+    for (text, tag) in texts.iter().zip(&tags) {
+        assert_eq!((text, tag), (&good.plain, &good.tag), "{error}");
+    }
+    error
+}
+
+#[test]
+fn what_a_job_lacks() {
+    type Spoil = fn(&mut Job);
+    let cases: [(Spoil, Field); 12] = [
+        (|job| job.src = std::ptr::null(), Field::TextLength),
+        (|job| job.dst = std::ptr::null_mut(), Field::OutputLength),
+        (|job| job.nonce = std::ptr::null(), Field::NonceLength),
+        (|job| job.data = std::ptr::null(), Field::DataLength),
+        (|job| job.tag = std::ptr::null_mut(), Field::TagLength),
+        (|job| job.src_len = usize::MAX, Field::TextLength),
+        (|job| job.data_len = usize::MAX, Field::DataLength),
+        (|job| job.nonce_len = 0, Field::NonceLength),
+        (|job| job.tag_len = 17, Field::TagLength),
+        (|job| job.tag_appended = 1, Field::OutputLength),
+        (|job| job.component_count = 1, Field::DataCount),
+        (
+            |job| job.key = &raw const table(Mode::Gcm)[0],
+            Field::KeyIndex,
+        ),
+    ];
+    for (spoil, field) in cases {
+        let error = refused(spoil);
+        assert_eq!((error.message, error.field), (Some(1), field), "{error}");
+    }
+}
+
+#[test]
+fn nothing_may_be_null() {
+    let key = &table(Mode::Gcm)[0];
+    let (nonce, mut tags) = ([0; 12], [[0; 16]; 2]);
+    let mut jobs = tags.each_mut().map(|tag| Job {
+        nonce: nonce.as_ptr(),
+        nonce_len: 12,
+        tag: tag.as_mut_ptr(),
+        tag_len: 16,
+        ..Job::default()
+    });
+    // SAFETY: see above.
+    let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), 2) };
+    Comb::new().seal(key, &mut batch).expect("empty messages");
+    let mut tag = [0; 16];
+    key.seal_in_place(&nonce, &[], &mut [], &mut tag)
+        .expect("one");
+    assert_eq!(tags, [tag; 2]);
+}
+
+#[test]
+fn a_job_without_a_key_of_its_own() {
+    let mode = Mode::Cmac;
+    let mut tags = [[0; 16]; 3];
+    let mut jobs = tags.each_mut().map(|tag| Job {
+        tag: tag.as_mut_ptr(),
+        tag_len: 16,
+        key: &table(mode)[0],
+        ..Job::default()
+    });
+    jobs[2].key = std::ptr::null();
+    // SAFETY: see above.
+    let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), 3) };
+    let error = Comb::new()
+        .mac(batch.keys(), &mut batch)
+        .expect_err("no key");
+    assert_eq!((error.message, error.field), (Some(2), Field::KeyIndex));
+    assert_eq!(tags, [[0; 16]; 3]);
+    // SAFETY: as above, of none.
+    let mut none = unsafe { Jobs::new(std::ptr::null_mut(), 0) };
+    assert!(Comb::new().mac(none.keys(), &mut none).is_ok());
+}
