@@ -6,29 +6,31 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--install] [--no-emulation] [--quick]
+usage: ./test.sh [--no-install] [--no-emulation] [--quick]
 
-Runs all tests. Needs rustup (or cargo with everything below) and a C toolchain; what else
-is missing is installed: Rust components and targets with rustup; clang, the ARM C toolchain
-and QEMU with apt-get (as root or with sudo).
+Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
+or later; what else is missing is installed: Rust components and targets with rustup; clang,
+valgrind, pkg-config, the ARM C toolchain and QEMU with apt-get (as root or with sudo);
+cargo-c with cargo and Python packages with pip, into target/.
 
-  --install        also installs the C library with cargo-c and the Python package with pip,
-                   into target/, and tests what was installed, with valgrind too: a quarter
-                   of an hour more; needs Python 3.11 or later
+  --no-install     leaves out installing the C library with cargo-c and the Python package
+                   with pip, into target/; tests the C library as cargo links it, and no
+                   Python
   --no-emulation   leaves out CPUs that this machine is not: 64-bit ARM, and
                    x86-64 without AES instructions, without AVX, without VPCLMULQDQ
-  --quick          leaves out emulation, the assembly check and the no_std check
+  --quick          leaves out emulation, installing, the assembly check and the no_std
+                   check
 END
 }
 
 emulation=yes
 quick=no
-install=no
+install=yes
 for argument in "$@"; do
     case $argument in
-    --install) install=yes ;;
+    --no-install) install=no ;;
     --no-emulation) emulation=no ;;
-    --quick) quick=yes emulation=no ;;
+    --quick) quick=yes emulation=no install=no ;;
     -h | --help) usage && exit ;;
     *) usage >&2 && exit 2 ;;
     esac
@@ -58,8 +60,13 @@ step() {
 # Native test log, and what the step is that runs.
 native=$(mktemp)
 current=
+tools=
+tools_log=$(mktemp)
 at_exit() {
-    rm -f "$native"
+    if [ -n "$tools" ]; then
+        kill -- "-$tools" 2>/dev/null || true
+    fi
+    rm -f "$native" "$tools_log"
     if [ -n "$current" ]; then
         printf '\n=== FAILED: %s, after %d s in all\n' "$current" $SECONDS
     fi
@@ -116,18 +123,26 @@ emulation_setup() {
         [ -e /usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1 ]; then
         return
     fi
-    local packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
-    local as_root=()
-    have apt-get || fail "missing, and no apt-get to install them: ${packages[*]};" \
-        "install them, or leave emulated tests out with --no-emulation"
-    if [ "$(id -u)" -ne 0 ]; then
-        have sudo || fail "missing, and neither root nor sudo to install them: ${packages[*]};" \
-            "install them, or leave emulated tests out with --no-emulation"
-        as_root=(sudo)
+    .ci/packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+}
+
+# Installs a Python with virtual environments.
+python_setup() {
+    if ! python3 -c 'import ensurepip, venv'; then
+        .ci/packages python3 python3-venv
     fi
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${packages[@]}"
+    python3 --version
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "python3 is older than 3.11; leave what needs it out with --no-install"
+}
+
+# Waits for what was started below.
+tools_ready() {
+    local failed=no
+    wait "$tools" || failed=yes
+    tools=
+    cat "$tools_log"
+    [ $failed = no ]
 }
 
 # logged FILE COMMAND...: keeps a copy of what the command prints.
@@ -184,14 +199,21 @@ docs() {
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude aescomb-cli --no-deps --all-features
 }
 
-# Python's extension module is compiled with everything else; without a Python, for its
-# stable ABI.
-have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
-
 step "CPU" cpu_features
 step "set-up: Rust" rust_setup
 if [ $emulation = yes ]; then
     step "set-up: other CPUs" emulation_setup
+fi
+if [ $install = yes ]; then
+    step "set-up: Python" python_setup
+fi
+# Python's extension module is compiled with everything else; without a Python, for its
+# stable ABI.
+have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
+if [ $install = yes ]; then
+    # Compiles cargo-c for minutes, when other steps leave a core idle.
+    setsid nice crates/aescomb-c/test.sh --tools >"$tools_log" 2>&1 &
+    tools=$!
 fi
 step "formatting" cargo fmt --all --check
 step "lints" cargo clippy --workspace --all-targets --all-features -- -D warnings
@@ -199,15 +221,20 @@ step "tests" logged "$native" cargo test --workspace --all-features --no-fail-fa
 step "documentation" docs
 step "recorded figures" cargo xtask record --check
 if [ $install = yes ]; then
+    step "tools for C, compiled meanwhile" tools_ready
     step "C library, installed" crates/aescomb-c/test.sh
-    step "Python package, installed" python/test.sh -q
+    # Compiled once, with assembly, for both.
+    step "Python package, installed" cargo xtask with-asm python/test.sh -q
+    step "assembly" cargo xtask asm-check --built
 else
     # What the tests were linked with.
     step "C library" crates/aescomb-c/test.sh --library "${CARGO_TARGET_DIR:-$PWD/target}/debug/deps/libaescomb_c.a"
 fi
+if [ $quick$install = nono ]; then
+    step "assembly" cargo xtask asm-check
+fi
 if [ $quick = no ]; then
     step "no_std" cargo check -p aescomb --no-default-features --target "$bare"
-    step "assembly" cargo xtask asm-check
 fi
 if [ $emulation = yes ]; then
     step "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
@@ -230,7 +257,7 @@ if [ -n "$(lacking "$native")" ]; then
     echo "Not tested natively, as this CPU lacks them: $(lacking "$native")"
 fi
 if [ $install = no ]; then
-    echo "Not tested: the C library and the Python package as installed (--install does)"
+    echo "Not tested: the C library and the Python package as installed"
 fi
 if [ $emulation = no ]; then
     echo "Not tested: other CPUs (emulation was left out)"

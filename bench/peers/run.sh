@@ -6,12 +6,7 @@ cd "$(dirname "$0")"
 
 packages=(gcc g++ cmake libipsec-mb-dev libssl-dev libgcrypt20-dev libbotan-2-dev)
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
-    as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        as_root=(sudo)
-    fi
-    "${as_root[@]}" apt-get update -qq >&2
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2
+    ../../.ci/packages "${packages[@]}" >&2
 fi
 
 # In the place of the flag with which the library's workspace tests software AES.

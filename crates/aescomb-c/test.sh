@@ -5,20 +5,23 @@ set -euo pipefail
 
 usage() {
     cat <<'END_OF_USAGE'
-usage: crates/aescomb-c/test.sh [--library FILE]
+usage: crates/aescomb-c/test.sh [--tools | --library FILE]
 
 Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, clang,
 valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
 target/tools.
 
+  --tools          only installs what is missing
   --library FILE   tests this static library instead of installing one: without cargo-c,
                    pkg-config and the shared library, and without valgrind
 END_OF_USAGE
 }
 
 library=
+tools_only=no
 case $#:${1-} in
 0:) ;;
+1:--tools) tools_only=yes ;;
 2:--library) library=$(realpath "$2") ;;
 1:-h | 1:--help) usage && exit ;;
 *) usage >&2 && exit 2 ;;
@@ -30,7 +33,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 tools=$target/tools
 prefix=$target/aescomb-c/prefix
 out=$target/aescomb-c/tests
-# The newest that Rust 1.95 builds; cargo-c is only taken if there is none.
+# The newest that Rust 1.95 builds; only taken if there is no cargo-c.
 cargo_c='0.10.24+cargo-0.98.0'
 mkdir -p "$out"
 
@@ -51,7 +54,7 @@ step() {
 }
 
 tools_setup() {
-    local packages=() as_root=() names=(gcc g++ clang) name
+    local packages=() names=(gcc g++ clang) name
     if [ -z "$library" ]; then
         names+=(valgrind pkg-config)
     fi
@@ -66,20 +69,13 @@ tools_setup() {
         packages+=(libssl-dev)
     fi
     if [ ${#packages[@]} -gt 0 ]; then
-        have apt-get || fail "missing, and no apt-get to install them: ${packages[*]}"
-        if [ "$(id -u)" -ne 0 ]; then
-            have sudo || fail "missing, and neither root nor sudo to install: ${packages[*]}"
-            as_root=(sudo)
-        fi
-        "${as_root[@]}" apt-get update -qq
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends "${packages[@]}"
+        "$root/.ci/packages" "${packages[@]}"
     fi
     if [ -z "$library" ] && ! have cargo-cinstall; then
         # Unoptimised: it compiles little itself.
         [ -x "$tools/bin/cargo-cinstall" ] ||
-            CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_DEV_DEBUG=false \
-                cargo install cargo-c --version "$cargo_c" --locked --debug --root "$tools"
+            CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_DEV_DEBUG=false cargo install cargo-c \
+                --bin cargo-cinstall --version "$cargo_c" --locked --debug --root "$tools"
         PATH=$tools/bin:$PATH
     fi
 }
@@ -197,6 +193,9 @@ examples() {
 }
 
 step "tools" tools_setup
+if [ $tools_only = yes ]; then
+    exit
+fi
 step "installation" install
 step "tests in C: gcc and clang, plain and with sanitizers" c_tests
 step "every backend of this CPU" backends

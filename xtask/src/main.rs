@@ -5,18 +5,23 @@ mod check;
 mod record;
 mod source;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 const USAGE: &str = "\
-usage: cargo xtask asm-check [--verbose] [--asm FILE]
+usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
+       cargo xtask with-asm COMMAND...
        cargo xtask record [--check]
 
   asm-check   compiles the core crate to assembly and checks the kernels' loops:
               no calls, no more spills than the budget, all kernels there
   --verbose   prints a line for every loop
+  --built     checks what with-asm has compiled last
   --asm FILE  checks this assembly instead of compiling
+  with-asm    runs a command that compiles the library for release, so that it is
+              compiled once for all of them, in a folder of its own, with assembly
   record      puts the tables of the newest record of bench/record into README.md
               and docs/measured.md
   --check     only says whether they are there";
@@ -28,8 +33,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "asm-check" => match asm_arguments(rest) {
-            Ok((verbose, asm)) => asm_check(verbose, asm),
+            Ok((verbose, from)) => asm_check(verbose, from),
             Err(message) => return misuse(&message),
+        },
+        Some((task, rest)) if task == "with-asm" => match rest.split_first() {
+            Some((program, arguments)) => with_asm(program, arguments),
+            None => return misuse("with-asm needs a command"),
         },
         Some((task, rest)) if task == "record" => match rest {
             [] => record::run(root(), false),
@@ -54,21 +63,29 @@ fn root() -> &'static Path {
     here.parent().unwrap_or(here)
 }
 
-/// `--verbose` and `--asm FILE`.
-fn asm_arguments(arguments: &[String]) -> Result<(bool, Option<PathBuf>), String> {
+/// Where assembly comes from.
+enum From {
+    Compiling,
+    Built,
+    File(PathBuf),
+}
+
+/// `--verbose`, `--built` and `--asm FILE`.
+fn asm_arguments(arguments: &[String]) -> Result<(bool, From), String> {
     let mut verbose = false;
-    let mut asm = None;
+    let mut from = From::Compiling;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        match argument.as_str() {
-            "--verbose" => verbose = true,
-            "--asm" if asm.is_none() => {
-                asm = Some(PathBuf::from(rest.next().ok_or("--asm needs a file")?));
+        match (argument.as_str(), &from) {
+            ("--verbose", _) => verbose = true,
+            ("--built", From::Compiling) => from = From::Built,
+            ("--asm", From::Compiling) => {
+                from = From::File(PathBuf::from(rest.next().ok_or("--asm needs a file")?));
             }
-            other => return Err(format!("unknown argument: {other}")),
+            (other, _) => return Err(format!("unknown argument: {other}")),
         }
     }
-    Ok((verbose, asm))
+    Ok((verbose, from))
 }
 
 fn misuse(message: &str) -> ExitCode {
@@ -77,16 +94,17 @@ fn misuse(message: &str) -> ExitCode {
 }
 
 /// Whether all is well.
-fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
-    if !cfg!(target_arch = "x86_64") && asm.is_none() {
+fn asm_check(verbose: bool, from: From) -> Result<bool, String> {
+    if !cfg!(target_arch = "x86_64") && !matches!(from, From::File(_)) {
         println!("asm-check: nothing done, it knows x86-64 kernels only");
         return Ok(true);
     }
     let root = root();
     let expected = source::read(&root.join("crates/aescomb/src"))?;
-    let files = match asm {
-        Some(file) => vec![file],
-        None => compile(root)?,
+    let files = match from {
+        From::File(file) => vec![file],
+        From::Built => built()?,
+        From::Compiling => compile()?,
     };
     let mut text = String::new();
     for file in files {
@@ -111,53 +129,90 @@ fn asm_check(verbose: bool, asm: Option<PathBuf>) -> Result<bool, String> {
     Ok(report.failures.is_empty())
 }
 
-/// Compiles the core crate to assembly, in a folder of its own: a file for each of the
-/// parts that the compiler makes of it.
-fn compile(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let target = match env::var_os("CARGO_TARGET_DIR") {
-        Some(folder) => root.join(folder),
-        None => root.join("target"),
-    }
-    .join("asm-check");
-    let deps = target.join("release/deps");
-    let cargo = |arguments: &[&str]| {
-        let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .current_dir(root)
-            .env("CARGO_TARGET_DIR", &target)
-            .args(arguments)
-            .status();
-        match status {
-            Ok(status) if status.success() => Ok(()),
-            Ok(_) => Err(format!("cargo {} failed", arguments.join(" "))),
-            Err(e) => Err(format!("cannot run cargo: {e}")),
-        }
-    };
-    // Cargo does not notice if other compilers have left some, or somebody took some
-    // away.
-    for old in assembly_files(&deps) {
-        fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
-    }
-    cargo(&["clean", "--quiet", "-p", "aescomb", "--release"])?;
-    let crate_only = "rustc --quiet -p aescomb --release --lib --";
-    // Left to itself, the compiler makes assembly of one part on one core.
-    let asm = "--emit asm -C symbol-mangling-version=v0 -C codegen-units=16";
-    cargo(&Vec::from_iter(crate_only.split(' ').chain(asm.split(' '))))?;
-    match assembly_files(&deps) {
-        none if none.is_empty() => Err(format!("no assembly files in {}", deps.display())),
-        files => Ok(files),
+/// The folder of builds with assembly.
+fn asm_folder() -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(target).join("asm")
+}
+
+/// What cargo compiles for: named, as some of those who run cargo do name it and compile
+/// for a folder of that name.
+fn host() -> Result<String, String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .arg("-vV")
+        .output()
+        .map_err(|e| format!("cannot run rustc: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned)
+        .ok_or_else(|| format!("rustc -vV says no host: {text}"))
+}
+
+/// Runs a command whose cargo leaves assembly: a file for each of the parts that the
+/// compiler makes of a crate.
+fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, String> {
+    let program = program.as_ref();
+    let status = Command::new(program)
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", asm_folder())
+        .env("CARGO_BUILD_TARGET", host()?)
+        // Left to itself, the compiler makes assembly of one part on one core.
+        .env(
+            "CARGO_BUILD_RUSTFLAGS",
+            "--emit=asm -Csymbol-mangling-version=v0 -Ccodegen-units=16",
+        )
+        .status();
+    match status {
+        Ok(status) => Ok(status.success()),
+        Err(e) => Err(format!("cannot run {}: {e}", program.display())),
     }
 }
 
-fn assembly_files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
+/// The assembly of the core crate that was compiled last; other features have other names.
+fn built() -> Result<Vec<PathBuf>, String> {
+    let name = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split('.').next().unwrap_or_default().to_owned()
     };
-    entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("aescomb-") && name.ends_with(".s")
-        })
-        .collect()
+    let changed = |path: &&PathBuf| path.metadata().and_then(|file| file.modified()).ok();
+    let mut files = assembly_files()?;
+    let newest = files.iter().max_by_key(changed).map(name);
+    match &newest {
+        None => Err("no assembly of the library".to_owned()),
+        Some(newest) => {
+            files.retain(|path| name(path) == *newest);
+            Ok(files)
+        }
+    }
+}
+
+/// Compiles the core crate to assembly.
+fn compile() -> Result<Vec<PathBuf>, String> {
+    // Cargo does not notice if other compilers have left some, or somebody took some
+    // away.
+    for old in assembly_files()? {
+        fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
+    }
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    for task in ["clean", "build"] {
+        let arguments = [task, "--quiet", "-p", "aescomb", "--release"].map(str::to_owned);
+        if !with_asm(&cargo, &arguments)? {
+            return Err(format!("cargo {} failed", arguments.join(" ")));
+        }
+    }
+    built()
+}
+
+fn assembly_files() -> Result<Vec<PathBuf>, String> {
+    let deps = asm_folder().join(host()?).join("release/deps");
+    let Ok(entries) = fs::read_dir(deps) else {
+        return Ok(Vec::new());
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let of_library = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("aescomb-") && name.ends_with(".s")
+    };
+    Ok(paths.filter(of_library).collect())
 }
