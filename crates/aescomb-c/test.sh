@@ -5,23 +5,20 @@ set -euo pipefail
 
 usage() {
     cat <<'END_OF_USAGE'
-usage: crates/aescomb-c/test.sh [--tools | --library FILE]
+usage: crates/aescomb-c/test.sh [--library FILE]
 
 Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, clang,
 valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
 target/tools.
 
-  --tools          only installs what is missing
   --library FILE   tests this static library instead of installing one: without cargo-c,
                    pkg-config and the shared library, and without valgrind
 END_OF_USAGE
 }
 
 library=
-tools_only=no
 case $#:${1-} in
 0:) ;;
-1:--tools) tools_only=yes ;;
 2:--library) library=$(realpath "$2") ;;
 1:-h | 1:--help) usage && exit ;;
 *) usage >&2 && exit 2 ;;
@@ -193,9 +190,6 @@ examples() {
 }
 
 step "tools" tools_setup
-if [ $tools_only = yes ]; then
-    exit
-fi
 step "installation" install
 step "tests in C: gcc and clang, plain and with sanitizers" c_tests
 step "every backend of this CPU" backends
