@@ -6,28 +6,32 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--no-install] [--no-emulation] [--quick]
+usage: ./test.sh [--arm] [--no-install] [--no-emulation] [--quick]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
-valgrind, pkg-config, the ARM C toolchain and QEMU with apt-get (as root or with sudo);
-cargo-c with cargo and Python packages with pip, into target/.
+valgrind, pkg-config and QEMU with apt-get (as root or with sudo); cargo-c with cargo and
+Python packages with pip, into target/.
 
+  --arm            also runs the library's tests on 64-bit ARM, emulated, with an ARM C
+                   toolchain from apt-get: four minutes more; otherwise it is only compiled
+                   for it
   --no-install     leaves out installing the C library with cargo-c and the Python package
                    with pip, into target/; tests the C library as cargo links it, and no
                    Python
-  --no-emulation   leaves out CPUs that this machine is not: 64-bit ARM, and
-                   x86-64 without AES instructions, without AVX, without VPCLMULQDQ
-  --quick          leaves out emulation, installing, the assembly check and the no_std
-                   check
+  --no-emulation   leaves out CPUs that this machine is not: x86-64 without AES
+                   instructions, without AVX, without VPCLMULQDQ
+  --quick          leaves out emulation, installing, the assembly check and other targets
 END
 }
 
+arm=no
 emulation=yes
 quick=no
 install=yes
 for argument in "$@"; do
     case $argument in
+    --arm) arm=yes ;;
     --no-install) install=no ;;
     --no-emulation) emulation=no ;;
     --quick) quick=yes emulation=no install=no ;;
@@ -36,7 +40,7 @@ for argument in "$@"; do
     esac
 done
 
-arm=aarch64-unknown-linux-gnu
+aarch64=aarch64-unknown-linux-gnu
 bare=x86_64-unknown-none
 times=()
 
@@ -101,8 +105,8 @@ rust_setup() {
     if [ $quick = no ]; then
         rust_target "$bare"
     fi
-    if [ $emulation = yes ]; then
-        rust_target "$arm"
+    if [ $quick$arm != yesno ]; then
+        rust_target "$aarch64"
     fi
     # Says so if Cargo.lock does not fit, instead of changing it.
     cargo fetch --locked --target "$(rustc -vV | sed -n 's/^host: //p')"
@@ -116,15 +120,17 @@ rust_target() {
     rustup target add "$1" || fail "cannot install Rust target $1"
 }
 
-# Installs compilers and emulators of other CPUs.
+# Installs emulators of other CPUs, and a compiler.
 emulation_setup() {
     [ "$(uname -sm)" = "Linux x86_64" ] ||
         fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
-    if have qemu-aarch64 && have qemu-x86_64 && have aarch64-linux-gnu-gcc &&
-        [ -e /usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1 ]; then
-        return
+    if ! have qemu-x86_64 || ! have qemu-aarch64; then
+        .ci/packages qemu-user
     fi
-    .ci/packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    if [ $arm = yes ] && ! { have aarch64-linux-gnu-gcc &&
+        [ -e /usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1 ]; }; then
+        .ci/packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    fi
 }
 
 # Installs a Python with virtual environments.
@@ -183,7 +189,7 @@ emulated() {
 emulated_arm() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-        emulated "$1" -p aescomb --lib "${core_tests[@]}" --target "$arm"
+        emulated "$1" -p aescomb --lib "${core_tests[@]}" --target "$aarch64"
 }
 
 # What is tested with Rust; the Python package has no such tests.
@@ -204,7 +210,7 @@ docs() {
 
 step "CPU" cpu_features
 step "set-up: Rust" rust_setup
-if [ $emulation = yes ]; then
+if [ $emulation = yes ] || [ $arm = yes ]; then
     step "set-up: other CPUs" emulation_setup
 fi
 if [ $install = yes ]; then
@@ -235,10 +241,13 @@ if [ $quick$install = nono ]; then
     step "assembly" cargo xtask asm-check
 fi
 if [ $quick = no ]; then
-    step "no_std" cargo check -p aescomb --no-default-features --target "$bare"
+    step "other targets: bare x86-64, 64-bit ARM" cargo check -p aescomb \
+        --no-default-features --target "$bare" --target "$aarch64"
+fi
+if [ $arm = yes ]; then
+    step "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
 fi
 if [ $emulation = yes ]; then
-    step "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
     # What these backends compute is tested natively; here, that they are found, and
     # that nothing uses instructions that the CPU lacks.
     instructions=(--test alloc --test wycheproof)
@@ -265,5 +274,8 @@ if [ $install = no ]; then
     echo "Not tested: the C library and the Python package as installed"
 fi
 if [ $emulation = no ]; then
-    echo "Not tested: other CPUs (emulation was left out)"
+    echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"
+fi
+if [ $arm = no ]; then
+    echo "Not tested: 64-bit ARM (--arm does)"
 fi
