@@ -553,16 +553,11 @@ impl sealed::Parts for Jobs<'_> {
     #[inline(always)]
     fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
         let job = self.begin(i);
-        if task.doubts(job) {
-            lacking(job, task.has_shared_key())?;
+        let special = u64::from(job.component_count) << 32 | u64::from(job.tag_appended);
+        if task.doubts(job, false) | (special != 0) {
+            return admit_special(self, task, i);
         }
-        if job.tag_appended == 0 {
-            return task.admit(job, 0);
-        }
-        let mut appended = *job;
-        let admitted = task.take(&mut appended)?;
-        self.put(i, appended);
-        Ok(admitted)
+        task.admit(job, 0)
     }
 
     fn jobs<'a>(&'a self, _: &'a [Job]) -> &'a [Job] {
@@ -573,6 +568,23 @@ impl sealed::Parts for Jobs<'_> {
     fn report(&mut self, i: usize, status: Status, written: usize) {
         Jobs::report(self, i, status, written);
     }
+}
+
+/// The same of a job with an appended tag, or that may lack something; out of line, as two
+/// copies of admission in one function lack registers.
+#[inline(never)]
+fn admit_special(jobs: &mut Jobs<'_>, task: &mut Task<'_>, i: usize) -> Result<Admitted, Error> {
+    let job = jobs.get(i);
+    let appended = job.tag_appended != 0;
+    if task.doubts(job, appended) | (job.component_count != 0) {
+        lacking(job, task.has_shared_key())?;
+    }
+    if !appended {
+        return task.admit(job, 0);
+    }
+    let (tag, len, longer) = task.append(job)?;
+    jobs.append(i, tag, len);
+    task.admit(jobs.get(i), longer)
 }
 
 impl Batch for Jobs<'_> {}

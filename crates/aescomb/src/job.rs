@@ -341,11 +341,18 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Puts `job` to place `i`.
+    /// Notes where the appended tag of job `i` is, and its length without it.
     #[inline(always)]
-    pub(crate) fn put(&mut self, i: usize, job: Job) {
-        // SAFETY: there is one, and no reference to it.
-        unsafe { self.at(i).write(job) }
+    pub(crate) fn append(&mut self, i: usize, tag: *mut u8, len: usize) {
+        let job = self.at(i);
+        // SAFETY: as in `begin`.
+        unsafe { ((*job).tag, (*job).len) = (tag, len) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> &Job {
+        // SAFETY: it is there, and nobody changes it meanwhile.
+        unsafe { &*self.at(i) }
     }
 
     #[inline(always)]

@@ -569,7 +569,7 @@ impl<'k> Task<'k> {
     /// Whether a foreign job may lack something: a pointer is null, and the task wants it,
     /// or is, by chance, in the upper half of all memory.
     #[inline(always)]
-    pub(crate) fn doubts(&self, job: &Job) -> bool {
+    pub(crate) fn doubts(&self, job: &Job, appended: bool) -> bool {
         let Pointers {
             dst,
             nonce,
@@ -577,14 +577,13 @@ impl<'k> Task<'k> {
             key,
         } = self.pointers;
         let null = |address: usize| address.wrapping_sub(1);
-        let beside = job.tag.addr() | job.tag_appended as usize;
+        let beside = job.tag.addr() | usize::from(appended);
         let nulls = null(job.src.addr())
             | null(job.dst.addr()) & dst
             | null(job.nonce.addr()) & nonce
             | null(beside) & tag;
-        let strange = job.component_count as usize
-            | job.key.addr() & key
-            | job.data_len & (job.components as usize).wrapping_sub(1);
+        let strange =
+            job.key.addr() & key | job.data_len & (job.components as usize).wrapping_sub(1);
         (nulls & !(usize::MAX >> 1)) | strange != 0
     }
 
@@ -598,7 +597,7 @@ impl<'k> Task<'k> {
     pub(crate) fn take(&mut self, job: &mut Job) -> Result<Admitted, Error> {
         let mut longer = 0;
         if job.tag_appended != 0 {
-            longer = self.append(job)?;
+            (job.tag, job.len, longer) = self.append(job)?;
         }
         self.admit(job, longer)
     }
@@ -657,9 +656,9 @@ impl<'k> Task<'k> {
         Err(Error::new(Field::Overlap, apart, Allowed::Nothing))
     }
 
-    /// Gives a job the tag that is part of its text; how many bytes longer its result is
-    /// for it.
-    fn append(&self, job: &mut Job) -> Result<usize, Error> {
+    /// Where the tag of a job is that is part of its text, the job's length without it, and
+    /// how many bytes longer its result is for it.
+    pub(crate) fn append(&self, job: &Job) -> Result<(*mut u8, usize, usize), Error> {
         let Job {
             src_len, dst_len, ..
         } = *job;
@@ -667,24 +666,21 @@ impl<'k> Task<'k> {
         let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
         match self.op {
             Op::Seal => {
-                job.len = src_len;
                 let sealed = self.written(src_len);
                 let needed = sealed.saturating_add(bytes);
                 if dst_len < needed {
                     return wrong(Field::OutputLength, dst_len, needed);
                 }
                 self.apart(job, src_len, needed)?;
-                job.tag = job.dst.wrapping_add(sealed);
-                Ok(bytes)
+                Ok((job.dst.wrapping_add(sealed), src_len, bytes))
             }
             Op::Open => {
                 if src_len < bytes {
                     return wrong(Field::TextLength, src_len, bytes);
                 }
-                job.len = src_len - bytes;
-                self.apart(job, src_len, job.len)?;
-                job.tag = job.src.wrapping_add(job.len).cast_mut();
-                Ok(0)
+                let len = src_len - bytes;
+                self.apart(job, src_len, len)?;
+                Ok((job.src.wrapping_add(len).cast_mut(), len, 0))
             }
             // A mode without tags refuses it by its length; a tag that is the text's
             // neighbour makes no sense for a MAC.
