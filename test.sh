@@ -6,19 +6,21 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--arm] [--no-install] [--no-emulation] [--quick]
+usage: ./test.sh [--arm] [--cargo-c] [--no-install] [--no-emulation] [--quick]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
-valgrind, pkg-config and QEMU with apt-get (as root or with sudo); cargo-c with cargo and
-Python packages with pip, into target/.
+valgrind and QEMU with apt-get (as root or with sudo); Python packages with pip, into
+target/.
 
   --arm            also runs the library's tests on 64-bit ARM, emulated, with an ARM C
                    toolchain from apt-get: four minutes more; otherwise it is only compiled
                    for it
-  --no-install     leaves out installing the C library with cargo-c and the Python package
-                   with pip, into target/; tests the C library as cargo links it, and no
-                   Python
+  --cargo-c        also compiles cargo-c, if there is none, into target/: ten minutes more.
+                   With it the C library is installed, and tested as installed; without it
+                   as `cargo build` makes it
+  --no-install     leaves out installing the Python package with pip, into target/, and its
+                   tests; and cargo-c
   --no-emulation   leaves out CPUs that this machine is not: x86-64 without AES
                    instructions, without AVX, without VPCLMULQDQ
   --quick          leaves out emulation, installing, the assembly check and other targets
@@ -29,9 +31,11 @@ arm=no
 emulation=yes
 quick=no
 install=yes
+cargo_c=no
 for argument in "$@"; do
     case $argument in
     --arm) arm=yes ;;
+    --cargo-c) cargo_c=yes ;;
     --no-install) install=no ;;
     --no-emulation) emulation=no ;;
     --quick) quick=yes emulation=no install=no ;;
@@ -40,6 +44,7 @@ for argument in "$@"; do
     esac
 done
 
+target=${CARGO_TARGET_DIR:-$PWD/target}
 aarch64=aarch64-unknown-linux-gnu
 bare=x86_64-unknown-none
 times=()
@@ -219,7 +224,10 @@ fi
 # Python's extension module is compiled with everything else; without a Python, for its
 # stable ABI.
 have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
-if [ $install = yes ]; then
+if have cargo-cinstall; then
+    cargo_c=yes
+fi
+if [ $install$cargo_c = yesyes ]; then
     # Compiles for minutes, when other steps leave a core idle; in folders of its own.
     setsid nice crates/aescomb-c/test.sh >"$c_log" 2>&1 &
     c_library=$!
@@ -230,15 +238,19 @@ step "tests" logged "$native" cargo test "${workspace[@]}" --no-fail-fast
 step "documentation" docs
 step "recorded figures" cargo xtask record --check
 if [ $install = yes ]; then
-    # Compiled once, with assembly, for both.
+    # Compiled once, with assembly, for all that follows.
     step "Python package, installed" cargo xtask with-asm python/test.sh -q
     step "assembly" cargo xtask asm-check --built
-else
-    # What the tests were linked with.
-    step "C library" crates/aescomb-c/test.sh --library "${CARGO_TARGET_DIR:-$PWD/target}/debug/deps/libaescomb_c.a"
-fi
-if [ $quick$install = nono ]; then
+elif [ $quick = no ]; then
     step "assembly" cargo xtask asm-check
+fi
+if [ $quick = yes ]; then
+    # What the tests were linked with.
+    step "C library" crates/aescomb-c/test.sh --library "$target/debug/deps/libaescomb_c.a"
+elif [ -z "$c_library" ]; then
+    step "C library, compiled" cargo xtask with-asm cargo build --release -p aescomb-c
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    step "C library" crates/aescomb-c/test.sh --library "$target/asm/$host/release/libaescomb_c.a"
 fi
 if [ $quick = no ]; then
     step "other targets: bare x86-64, 64-bit ARM" cargo check -p aescomb \
@@ -260,7 +272,7 @@ if [ $emulation = yes ]; then
         emulated_x86 max,-vpclmulqdq "vaes256 vaes512" --test alloc
 fi
 
-if [ $install = yes ]; then
+if [ -n "$c_library" ]; then
     step "C library, installed, beside the others" c_library_done
 fi
 
@@ -271,7 +283,10 @@ if [ -n "$(lacking "$native")" ]; then
     echo "Not tested natively, as this CPU lacks them: $(lacking "$native")"
 fi
 if [ $install = no ]; then
-    echo "Not tested: the C library and the Python package as installed"
+    echo "Not tested: the Python package"
+fi
+if [ $install$cargo_c != yesyes ]; then
+    echo "Not tested: the C library as cargo-c installs it (--cargo-c does)"
 fi
 if [ $emulation = no ]; then
     echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"

@@ -11,8 +11,8 @@ Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, c
 valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
 target/tools.
 
-  --library FILE   tests this static library instead of installing one: without cargo-c,
-                   pkg-config and the shared library, and without valgrind
+  --library FILE   tests this static library, and the shared one beside it, instead of
+                   installing them: without cargo-c and pkg-config
 END_OF_USAGE
 }
 
@@ -51,9 +51,9 @@ step() {
 }
 
 tools_setup() {
-    local packages=() names=(gcc g++ clang) name
+    local packages=() names=(gcc g++ clang valgrind) name
     if [ -z "$library" ]; then
-        names+=(valgrind pkg-config)
+        names+=(pkg-config)
     fi
     for name in "${names[@]}"; do
         if ! have "$name"; then
@@ -86,6 +86,8 @@ install() {
     if [ -n "$library" ]; then
         cflags=("-I$PWD/include")
         static=("$library" -lpthread -ldl -lm)
+        shared=("-L${library%/*}" -laescomb_c)
+        export LD_LIBRARY_PATH=${library%/*}
         return
     fi
     rm -rf "$prefix"
@@ -177,11 +179,9 @@ examples() {
     local compiler name
     for compiler in gcc clang; do
         for name in seal_burst verify_cmacs; do
-            if [ -z "$library" ]; then
-                echo "$compiler, $name, shared library"
-                compile $compiler examples/$name.c $name "${shared[@]}"
-                "$out/$name"
-            fi
+            echo "$compiler, $name, shared library"
+            compile $compiler examples/$name.c $name "${shared[@]}"
+            "$out/$name"
             echo "$compiler, $name, static library"
             compile $compiler examples/$name.c $name-static "${static[@]}"
             "$out/$name-static"
@@ -195,8 +195,6 @@ step "tests in C: gcc and clang, plain and with sanitizers" c_tests
 step "every backend of this CPU" backends
 step "CAESAR interface" caesar
 step "C++ headers" cpp
-if [ -z "$library" ]; then
-    step "valgrind" memory
-fi
+step "valgrind" memory
 step "examples" examples
 printf '\nC library: passed in %d s\n' $SECONDS
