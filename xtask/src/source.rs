@@ -92,7 +92,7 @@ fn read_register(text: &str) -> Result<Vec<(String, String)>, String> {
         .0;
     body.lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .filter(|line| !line.is_empty() && !line.starts_with(['/', '#']))
         .map(|line| {
             let parts = line
                 .strip_suffix(';')

@@ -160,6 +160,11 @@ enum aescomb_code
      * report it.
      */
     AESCOMB_INTERNAL = 24,
+    /**
+     * The two halves of a key are equal, in a mode that needs two different keys; `given`
+     * is the length of each in bytes.
+     */
+    AESCOMB_KEY_HALVES = 25,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

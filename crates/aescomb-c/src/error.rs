@@ -70,6 +70,9 @@ pub enum aescomb_code {
     /// A mistake in the library itself, caught before it could cross into C. Please
     /// report it.
     AESCOMB_INTERNAL = 24,
+    /// The two halves of a key are equal, in a mode that needs two different keys; `given`
+    /// is the length of each in bytes.
+    AESCOMB_KEY_HALVES = 25,
 }
 
 /// What a field may be; `low`, `high` and `list` of an `aescomb_error` say the rest.
@@ -155,6 +158,7 @@ pub extern "C" fn aescomb_code_text(code: u32) -> *const c_char {
         c if c == AESCOMB_BACKEND as u32 => c"this CPU lacks what the backend needs",
         c if c == AESCOMB_LAYOUT as u32 => c"unknown kind of layout",
         c if c == AESCOMB_OFFSET_BYTES as u32 => c"offsets of a wrong width",
+        c if c == AESCOMB_KEY_HALVES as u32 => c"key with two equal halves",
         c if c == AESCOMB_INTERNAL as u32 => c"a mistake in the library",
         _ => c"unknown code",
     };
@@ -285,6 +289,7 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
         let (code, field) = match error.field {
             Field::KeyLength => (AESCOMB_KEY_LENGTH, c"len"),
+            Field::KeyHalves => (AESCOMB_KEY_HALVES, c"key"),
             Field::KeyMode => (AESCOMB_KEY_MODE, c"key"),
             Field::Operation => (AESCOMB_OPERATION, c"key"),
             Field::NonceLength => (AESCOMB_NONCE_LENGTH, c"nonce_len"),

@@ -154,10 +154,14 @@ impl FromStr for Backend {
     }
 }
 
-/// The only `match` over instruction sets: `$body` with `$s` the token of
-/// `$backend` that is wide enough for `$lanes` messages.
+/// The only `match` over instruction sets: `$body` with `$s` the token of `$backend`. The
+/// one with twice as many registers in flight is taken, and code for it made, where
+/// `$twice` says so: of serial modes, for CPUs that need as many.
 macro_rules! dispatch {
-    ($backend:expr, $lanes:expr, $s:ident => $body:expr) => {{
+    ($backend:expr, $s:ident => $body:expr) => {
+        $crate::backend::dispatch!($backend, const { false }, $s => $body)
+    };
+    ($backend:expr, const $can:block $(&& $twice:expr)?, $s:ident => $body:expr) => {{
         // Unit tests do without: all kernels once more would take as long to compile as
         // all else together.
         #[cfg(all(target_arch = "x86_64", not(test)))]
@@ -165,10 +169,11 @@ macro_rules! dispatch {
             use $crate::isa::{Ni, Vaes256, Vaes512, Vaes512x8};
             match $backend {
                 $crate::Backend::Vaes512 => {
-                    if $lanes > 16 {
-                        if let Some($s) = Vaes512x8::detect() {
-                            return $body;
-                        }
+                    if const $can
+                        $(&& $twice)?
+                        && let Some($s) = Vaes512x8::detect()
+                    {
+                        return $body;
                     }
                     if let Some($s) = Vaes512::detect() {
                         return $body;
@@ -188,7 +193,7 @@ macro_rules! dispatch {
             }
         }
         #[cfg(any(not(target_arch = "x86_64"), test))]
-        let _ = ($backend, $lanes);
+        let _ = ($backend, $($twice)?);
         let $s = $crate::isa::Portable::<4>;
         $body
     }};

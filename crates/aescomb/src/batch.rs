@@ -412,7 +412,8 @@ impl<'a, O: Offset> Packed<'a, O> {
         }
     }
 
-    /// Tag `i` is the `bytes` bytes from `i * stride` on.
+    /// Tag `i` is the `bytes` bytes from `i * stride` on. Not together with
+    /// [`tags_appended`](Packed::tags_appended): a call refuses both.
     pub fn tags(self, tags: &'a mut [u8], bytes: usize, stride: usize) -> Self {
         Packed {
             tags,
@@ -679,6 +680,13 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             None if verdicts => count(0, Field::Count)?,
             None => {}
         }
+        if self.appended > 0 && self.tag.bytes > 0 {
+            return Err(Error::new(
+                Field::TagLength,
+                self.tag.bytes,
+                Allowed::Nothing,
+            ));
+        }
         for (column, Stride { bytes, stride }, field) in [
             (self.nonces, self.nonce, Field::NonceLength),
             (&*self.tags, self.tag, Field::TagLength),
@@ -725,10 +733,15 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         let job = &mut memory[i];
         (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
         (job.dst, job.dst_len) = (dst.wrapping_add(at), dst_len);
-        job.nonce = self.nonces.as_ptr().wrapping_add(i * self.nonce.stride);
+        job.nonce = self
+            .nonces
+            .as_ptr()
+            .wrapping_add(i.wrapping_mul(self.nonce.stride));
         job.nonce_len = length(self.nonce.bytes);
-        job.tag = self.tags.as_mut_ptr().wrapping_add(i * self.tag.stride);
-        job.tag_len = length(self.tag.bytes.max(self.appended));
+        let tag = i.wrapping_mul(self.tag.stride);
+        job.tag = self.tags.as_mut_ptr().wrapping_add(tag);
+        // One of the two is 0.
+        job.tag_len = length(self.tag.bytes + self.appended);
         job.tag_appended = u32::from(self.appended > 0);
         job.place = self.keys.map_or(0, |keys| keys[i]);
         (job.data, job.data_len, job.components) = match &self.data_layout {

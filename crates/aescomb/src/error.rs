@@ -24,6 +24,9 @@ pub struct Error {
 pub enum Field {
     /// Length of a key in bytes.
     KeyLength,
+    /// The two halves of a key are equal, in a mode that needs two different keys; given
+    /// is the length of each in bytes.
+    KeyHalves,
     /// Index of a message's key in the key table.
     KeyIndex,
     /// A key made for another mode than the first key of the call; given and
@@ -114,6 +117,10 @@ impl fmt::Display for Error {
         let Error { given, allowed, .. } = self;
         match self.field {
             Field::KeyLength => write!(f, "key of {given} bytes; allowed: {allowed}"),
+            Field::KeyHalves => write!(
+                f,
+                "key with two equal halves of {given} bytes; allowed: halves that differ"
+            ),
             Field::KeyIndex => write!(f, "key index {given}; allowed: {allowed}"),
             Field::KeyMode => {
                 let name = |i: usize| crate::Mode::ALL.get(i).map_or("?", |m| m.name());

@@ -43,7 +43,7 @@ pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], part: Par
     for key in &mut *out {
         key.has_second |= part == Part::Second;
     }
-    dispatch!(backend, 1, s => s.expand(raw, out, part))
+    dispatch!(backend, s => s.expand(raw, out, part))
 }
 
 /// CIPH_K of one block.
@@ -58,7 +58,7 @@ pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block 
             },
         )
     }
-    dispatch!(backend, 1, s => run(s.narrow(), key, block))
+    dispatch!(backend, s => run(s.narrow(), key, block))
 }
 
 /// Which schedule of a [`Key`] an expansion is for.

@@ -60,9 +60,10 @@ impl Key {
     /// [`Info::key_bytes`]: crate::Info::key_bytes
     ///
     /// # Errors
-    /// [`Field::KeyLength`] for any other length.
+    /// [`Field::KeyLength`] for any other length; [`Field::KeyHalves`] for two equal keys
+    /// in a mode that forbids them (XTS).
     pub fn new(mode: Mode, raw: &[u8]) -> Result<Key, Error> {
-        mode.check_key(raw.len())?;
+        mode.check_key(raw)?;
         let mut key = [Key::blank(mode)];
         expand(Backend::preferred(false), &[raw], &mut key);
         let [key] = key;
@@ -71,7 +72,7 @@ impl Key {
 
     /// Expands many keys into `table`, several at once. `table` is given the
     /// length of `raw`; keys already in it are overwritten in place, so that a
-    /// table used again costs no allocation.
+    /// table used again costs no allocation. Nothing of the old keys is left in it.
     ///
     /// ```
     /// use aescomb::{Key, Mode};
@@ -83,8 +84,8 @@ impl Key {
     /// ```
     ///
     /// # Errors
-    /// [`Field::KeyLength`] with the index of the first key whose length the
-    /// mode does not take; `table` is unchanged then.
+    /// Those of [`Key::new`], with the index of the first key that is refused; `table` is
+    /// unchanged then.
     pub fn expand_many<K: AsRef<[u8]>>(
         mode: Mode,
         raw: &[K],
@@ -106,7 +107,7 @@ impl Key {
     ) -> Result<(), Error> {
         backend.check()?;
         for (i, raw) in raw.iter().enumerate() {
-            mode.check_key(raw.as_ref().len()).map_err(|e| e.at(i))?;
+            mode.check_key(raw.as_ref()).map_err(|e| e.at(i))?;
         }
         table.truncate(raw.len());
         table.resize_with(raw.len(), || Key::blank(mode));
@@ -123,14 +124,14 @@ impl Key {
                     .iter()
                     .take_while(|r| r.len() == len)
                     .count();
-                for key in &mut out[start..start + run] {
-                    key.mode = mode;
+                let (refs, out) = (&refs[start..start + run], &mut out[start..start + run]);
+                // Another mode or size may have used more of a key, which is wiped then.
+                for key in &mut *out {
+                    if key.mode != mode || key.rounds() > rounds(mode, len) {
+                        *key = Key::blank(mode);
+                    }
                 }
-                expand(
-                    backend,
-                    &refs[start..start + run],
-                    &mut out[start..start + run],
-                );
+                expand(backend, refs, out);
                 start += run;
             }
         }
@@ -272,6 +273,11 @@ impl Drop for RawKey {
     }
 }
 
+/// Rounds of AES under a key of `len` bytes, a half of which is each of two keys.
+fn rounds(mode: Mode, len: usize) -> usize {
+    (len >> u32::from(mode.info().two_keys)) / 4 + 6
+}
+
 /// Expands keys of one length, at most [`STEP`].
 fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     let mode = out[0].mode;
@@ -279,7 +285,7 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     // A half of each key where the mode has two.
     let each = raw[0].len() >> u32::from(info.two_keys);
     for key in out.iter_mut() {
-        key.rounds = (each / 4 + 6) as u8;
+        key.rounds = rounds(mode, raw[0].len()) as u8;
         // It may be a place that is used again.
         key.tables = OnceBox::new();
         key.long = AtomicBool::new(false);
@@ -404,6 +410,33 @@ impl<'k> Keys<'k> {
             Keys::Refs(refs) => refs
                 .get(i as usize)
                 .expect("a message that was admitted has a key"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place in a table that is used again holds what a new key holds, whatever was
+    /// there before.
+    #[test]
+    fn reused_tables_keep_nothing() {
+        let raw: Vec<u8> = (1..=64).collect();
+        let parts = |key: &Key| (key.enc, key.dec, key.second, key.sub, key.has_second);
+        for before in Mode::ALL {
+            for mode in Mode::ALL {
+                let longest = |mode: &Mode| *mode.info().key_bytes.iter().max().unwrap();
+                let shortest = mode.info().key_bytes.iter().min().unwrap();
+                let mut table = Vec::new();
+                Key::expand_many(*before, &[&raw[..longest(before)]; 3], &mut table).unwrap();
+                Key::expand_many(*mode, &[&raw[..*shortest]; 3], &mut table).unwrap();
+                let new = Key::new(*mode, &raw[..*shortest]).unwrap();
+                for key in &table {
+                    assert!(parts(key) == parts(&new), "{before}, then {mode}");
+                    assert_eq!(key.algorithm(), new.algorithm());
+                }
+            }
         }
     }
 }

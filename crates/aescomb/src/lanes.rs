@@ -4,7 +4,7 @@
 //! `unsafe` here rests on two facts: those stated for a [`Job`] that was admitted, in
 //! `job.rs`, which [`Sweep::NONCE`] makes 16 bytes of nonce. And [`Lanes`] never goes
 //! beyond the rows of a lane's job: `window` checks it, once per window; lanes without a
-//! message work on memory of their own.
+//! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
 use crate::bytes;
@@ -14,6 +14,7 @@ use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::modes::{HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
+use core::cell::UnsafeCell;
 use core::marker::PhantomData;
 
 /// The most messages in flight, over all backends.
@@ -23,6 +24,21 @@ const MAX_STATE: usize = 3;
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;
+
+/// A block of zeros for lanes that have nothing to read or to write, and for pieces of no
+/// bytes. A pointer into [`Lanes`] would become invalid with the next exclusive
+/// reference to it. The cell puts it into writable memory: a masked store of no bytes to
+/// other memory takes hundreds of cycles.
+struct Nowhere(UnsafeCell<Block>);
+static NOWHERE: Nowhere = Nowhere(UnsafeCell::new([0; 16]));
+
+// SAFETY: only no bytes are ever written to it.
+unsafe impl Sync for Nowhere {}
+
+#[inline(always)]
+fn nowhere() -> *mut u8 {
+    NOWHERE.0.get().cast()
+}
 
 /// What a mode may know of a message before it begins.
 #[derive(Clone, Copy)]
@@ -156,7 +172,7 @@ pub(crate) struct Last<W> {
 }
 
 /// Up to 16 bytes of each message: where they are, and how many. Of no bytes, the place
-/// is `nowhere`: a masked load that loads nothing takes hundreds of cycles where
+/// is [`NOWHERE`]: a masked load that loads nothing takes hundreds of cycles where
 /// nothing can be read.
 struct Pieces<const L: usize> {
     at: [*const u8; L],
@@ -170,8 +186,8 @@ impl<const L: usize> Pieces<L> {
     };
 
     #[inline(always)]
-    fn set(&mut self, l: usize, at: *const u8, len: usize, nowhere: *const u8) {
-        self.at[l] = if len == 0 { nowhere } else { at };
+    fn set(&mut self, l: usize, at: *const u8, len: usize) {
+        self.at[l] = if len == 0 { nowhere() } else { at };
         self.len[l] = len;
     }
 
@@ -389,24 +405,22 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             }
         }
         self.component = component;
-        let nowhere = self.nowhere();
         for l in messages.len()..lanes {
             self.rows[l] = 0;
             for pieces in [&mut self.rest, &mut self.second] {
-                pieces.set(l, nowhere, 0, nowhere);
+                pieces.set(l, nowhere(), 0);
             }
-            self.data_rest.set(l, nowhere, 0, nowhere);
+            self.data_rest.set(l, nowhere(), 0);
             (self.data_rows[l], self.has[l]) = (0, 0);
-            (self.end[l], self.second_end[l]) = (nowhere.cast_mut(), nowhere.cast_mut());
-            (self.tag[l], self.tag_len[l]) = (nowhere.cast_mut(), 0);
-            self.nonce[l] = nowhere;
+            (self.end[l], self.second_end[l]) = (nowhere(), nowhere());
+            (self.tag[l], self.tag_len[l]) = (nowhere(), 0);
+            self.nonce[l] = nowhere();
         }
     }
 
     /// Gives lane `l` a text at `src`, and associated data that is no vector.
     #[inline(always)]
     fn place<M: Sweep>(&mut self, l: usize, job: &Job, src: *const u8, component: &mut Component) {
-        let nowhere = self.nowhere();
         if M::DATA.is_some() && !M::VECTOR {
             self.place_data::<M>(l, (job.data, job.data_len), job.data_len > 0, component);
         }
@@ -423,14 +437,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             let more = left.saturating_sub(16);
             left = left.min(16);
             let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
-            self.second.set(l, from, more, nowhere);
-            self.second_end[l] = if more == 0 { nowhere.cast_mut() } else { to };
+            self.second.set(l, from, more);
+            self.second_end[l] = if more == 0 { nowhere() } else { to };
         }
-        self.rest.set(l, from, left, nowhere);
+        self.rest.set(l, from, left);
         if M::OUTPUT {
             // A whole block may come of nothing.
             let none = left == 0 && !whole_end::<M>();
-            self.end[l] = if none { nowhere.cast_mut() } else { to };
+            self.end[l] = if none { nowhere() } else { to };
         }
     }
 
@@ -451,11 +465,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let rows = tail.rows(len, M::DATA_STRIDE, 16);
         let done = rows * M::DATA_STRIDE;
         let left = len - done;
-        let nowhere = self.nowhere();
         self.data[l] = at;
         self.data_rows[l] = rows;
-        self.data_rest
-            .set(l, at.wrapping_add(done), left.min(16), nowhere);
+        self.data_rest.set(l, at.wrapping_add(done), left.min(16));
         self.has[l] = match tail {
             Tail::None => 0,
             Tail::Last => usize::from(has),
@@ -464,12 +476,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         component.rows = component.rows.max(rows);
         component.left |= self.has[l];
         component.any |= has;
-    }
-
-    /// A block of our own, for lanes that have nothing to read or to write.
-    #[inline(always)]
-    fn nowhere(&self) -> *const u8 {
-        self.difference.as_ptr().cast()
     }
 
     /// Insertion, for messages so long that the queue gives them only nearly in

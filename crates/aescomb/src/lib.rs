@@ -29,6 +29,8 @@
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
 //! - [`Backend`]: the implementations, chosen at run time.
+//! - Feature `research`: twelve more modes, from papers, for comparison and not for new
+//!   protocols.
 //!
 //! CCM, GCM, OCB, SIV and GCM-SIV authenticate what they encrypt; ECB, CBC, CFB,
 //! OFB, CTR and XTS do not.
@@ -46,6 +48,8 @@
 //! kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]
+// The contract of modes has parts that no standard mode needs.
+#![cfg_attr(not(feature = "research"), allow(dead_code))]
 
 extern crate alloc;
 #[cfg(feature = "rayon")]

@@ -4,6 +4,7 @@ use crate::error::{Allowed, Error, Field};
 use crate::modes::Mode;
 use core::fmt;
 use core::str::FromStr;
+use subtle::ConstantTimeEq;
 
 /// What a mode is for, and so which operations it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,12 +346,15 @@ impl Mode {
         self.info().name
     }
 
-    pub(crate) fn check_key(self, bytes: usize) -> Result<(), Error> {
-        let allowed = self.info().key_bytes;
-        if allowed.contains(&bytes) {
-            Ok(())
-        } else {
-            Err(Error::new(Field::KeyLength, bytes, Allowed::OneOf(allowed)))
+    pub(crate) fn check_key(self, raw: &[u8]) -> Result<(), Error> {
+        let (bytes, allowed) = (raw.len(), self.info().key_bytes);
+        if !allowed.contains(&bytes) {
+            return Err(Error::new(Field::KeyLength, bytes, Allowed::OneOf(allowed)));
         }
+        let (first, second) = raw.split_at(bytes / 2);
+        if self.keys_differ() && bool::from(first.ct_eq(second)) {
+            return Err(Error::new(Field::KeyHalves, bytes / 2, Allowed::Nothing));
+        }
+        Ok(())
     }
 }

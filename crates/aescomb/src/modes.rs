@@ -16,26 +16,38 @@ use crate::sweep::{Work, alone, sweep};
 mod cbc;
 mod ccm;
 mod cfb;
+#[cfg(feature = "research")]
 mod cloc;
 mod cmac;
+#[cfg(feature = "research")]
 mod cobra;
+#[cfg(feature = "research")]
 mod copa;
+#[cfg(feature = "research")]
 mod cpfb;
 mod ctr;
 mod ecb;
 mod gcm;
 mod gcm_siv;
+#[cfg(feature = "research")]
 mod jambu;
+#[cfg(feature = "research")]
 mod julius;
+#[cfg(feature = "research")]
 mod mcoe_g;
 mod ocb;
 mod ofb;
+#[cfg(feature = "research")]
 mod otr;
 mod pkcs7;
 mod pmac;
+#[cfg(feature = "research")]
 mod pmac_ctr;
+#[cfg(feature = "research")]
 mod poet;
+#[cfg(feature = "research")]
 mod silc;
+#[cfg(feature = "research")]
 mod silver;
 mod siv;
 mod xts;
@@ -43,15 +55,15 @@ mod xts;
 pub(crate) use pkcs7::padding_len;
 
 macro_rules! register {
-    ($($(#[$doc:meta])* $name:ident = $type:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident = $type:ty;)*) => {
         /// The modes of operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Mode {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])* $(#[cfg($cfg)])? $name,)*
         }
 
-        $(const _: () = {
+        $($(#[cfg($cfg)])? const _: () = {
             let sizes = <$type as Registered>::INFO.key_bytes;
             let small = sizes.len() == 1 && sizes[0] == 16;
             assert!(<<$type as Registered>::Forward as Sweep>::AES_128 == small);
@@ -60,33 +72,40 @@ macro_rules! register {
 
         impl Mode {
             /// All modes: the registry.
-            pub const ALL: &'static [Mode] = &[$(Mode::$name),*];
+            pub const ALL: &'static [Mode] = &[$($(#[cfg($cfg)])? Mode::$name),*];
 
             /// What is known of the mode.
             pub fn info(self) -> &'static Info {
                 match self {
-                    $(Mode::$name => const { &<$type as Registered>::INFO },)*
+                    $($(#[cfg($cfg)])? Mode::$name => const { &<$type as Registered>::INFO },)*
                 }
             }
 
             /// Computes the mode's constants of an expanded key.
             pub(crate) fn constants(self, backend: Backend, key: &mut Key) {
                 match self {
-                    $(Mode::$name => <$type as Registered>::constants(backend, key),)*
+                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::constants(backend, key),)*
+                }
+            }
+
+            /// Whether the two keys of a mode with two must not be equal.
+            pub(crate) fn keys_differ(self) -> bool {
+                match self {
+                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::KEYS_DIFFER,)*
                 }
             }
 
             /// The most bytes of text and of associated data of a message.
             pub(crate) fn limits(self, job: &Job) -> Limits {
                 match self {
-                    $(Mode::$name => <$type as Registered>::limits(job.nonce_len as usize),)*
+                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::limits(job.nonce_len as usize),)*
                 }
             }
 
             /// Runs a batch.
             pub(crate) fn run(self, op: Op, backend: Backend, work: Work<'_>) {
                 match self {
-                    $(Mode::$name => match op {
+                    $($(#[cfg($cfg)])? Mode::$name => match op {
                         Op::Decrypt | Op::Open => {
                             sweep::<<$type as Registered>::Backward>(backend, work)
                         }
@@ -105,7 +124,7 @@ macro_rules! register {
                 verdict: Option<&mut Block>,
             ) {
                 match self {
-                    $(Mode::$name => match op {
+                    $($(#[cfg($cfg)])? Mode::$name => match op {
                         Op::Decrypt | Op::Open => {
                             alone::<<$type as Registered>::Backward>(backend, key, job, verdict)
                         }
@@ -153,28 +172,40 @@ register! {
     /// Nonce misuse-resistant GCM.
     GcmSiv = gcm_siv::GcmSiv;
     /// CLOC v3 with a nonce of 12 bytes and a tag of 8, for research.
+    #[cfg(feature = "research")]
     Cloc = cloc::Cloc;
     /// SILC v3 with a nonce of 12 bytes and a tag of 8, for research.
+    #[cfg(feature = "research")]
     Silc = silc::Silc;
     /// AES-JAMBU v2, for research.
+    #[cfg(feature = "research")]
     Jambu = jambu::Jambu;
     /// POET v2 with AES-128 as its hash function, for research.
+    #[cfg(feature = "research")]
     Poet = poet::Poet;
     /// McOE-G, completed where its paper could not be had, for research.
+    #[cfg(feature = "research")]
     McoeG = mcoe_g::McoeG;
     /// AES-OTR v3 with parallel associated data. For research.
+    #[cfg(feature = "research")]
     Otr = otr::Otr;
     /// AES-COPA v2. For research.
+    #[cfg(feature = "research")]
     Copa = copa::Copa;
     /// PMAC+CTR, completed by us. For research.
+    #[cfg(feature = "research")]
     PmacCtr = pmac_ctr::PmacCtr;
     /// COBRA, completed by us. For research.
+    #[cfg(feature = "research")]
     Cobra = cobra::Cobra;
     /// Regular Julius-ECB. For research.
+    #[cfg(feature = "research")]
     Julius = julius::Julius;
     /// AES-CPFB v1: counter and plaintext feedback, for research.
+    #[cfg(feature = "research")]
     Cpfb = cpfb::Cpfb;
     /// Silver v1, for research.
+    #[cfg(feature = "research")]
     Silver = silver::Silver;
 }
 
@@ -200,6 +231,8 @@ pub(crate) trait Registered {
     type Forward: Sweep;
     /// Decryption, opening; for a MAC the same as `Forward`.
     type Backward: Sweep;
+    /// Whether the two keys of a mode with two must not be equal.
+    const KEYS_DIFFER: bool = false;
 
     /// Puts the mode's constants of a key into `key.sub`, where `key.sub[0]` is
     /// CIPH_K(0^128).

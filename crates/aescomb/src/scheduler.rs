@@ -247,7 +247,9 @@ impl Comb {
     }
 
     /// Does what `op` says with every message of the batch: one of the six calls above,
-    /// of which those that cannot fail give a verdict without failures.
+    /// of which those that cannot fail give a verdict without failures. A batch without
+    /// messages is refused as one with messages is, if the keys do not have the operation;
+    /// without messages and keys there is nothing to refuse.
     ///
     /// # Errors
     /// As [`Comb::encrypt`]; [`Field::Operation`] where the mode of the keys has no such
@@ -258,10 +260,11 @@ impl Comb {
         keys: impl Into<Keys<'k>>,
         batch: &mut B,
     ) -> Result<Verdict, Error> {
-        if batch.count() == 0 {
+        let keys = keys.into();
+        if batch.count() == 0 && keys.len() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let mut task = Task::new(keys.into(), op)?;
+        let mut task = Task::new(keys, op)?;
         batch.check(task.judges)?;
         let mut pending = Pending::new(batch);
         self.admit(&mut task, pending.batch)?;
@@ -316,8 +319,10 @@ impl Comb {
         if task.frames {
             (0..n).for_each(|i| task.before(&jobs[i]));
         }
-        if compares && self.verdicts.len() < n {
-            self.verdicts.resize(n, [0; 16]);
+        if compares {
+            // Every message has failed until its tag is found to be right.
+            self.verdicts.clear();
+            self.verdicts.resize(n, FAILED);
         }
         mode.run(
             op,
@@ -347,7 +352,7 @@ impl Comb {
                 None => {
                     if compares {
                         // It would tell what the right tag is.
-                        self.verdicts[i] = [0; 16];
+                        self.verdicts[i] = FAILED;
                     }
                     if op == Op::Open {
                         job.wipe();
@@ -387,6 +392,9 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
         }
     }
 }
+
+/// A tag's difference from the one that came with the message, before it is known.
+const FAILED: Block = [0xff; 16];
 
 fn preferred(mode: Mode, op: Op) -> Backend {
     let info = mode.info();
@@ -881,7 +889,7 @@ impl Key {
         let backend = preferred(mode, op);
         task.before(job);
         if matches!(op, Op::Open | Op::Verify) {
-            let mut verdict = [0; 16];
+            let mut verdict = FAILED;
             mode.run_alone(op, backend, self, job, Some(&mut verdict));
             let good = is_zero(&verdict);
             return match good.then(|| task.after(job)).flatten() {

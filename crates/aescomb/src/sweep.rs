@@ -47,12 +47,16 @@ pub(crate) struct Work<'a> {
 
 /// Runs `M` on everything in the queue.
 pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
-    dispatch!(backend, work.degree, s => kernel::<_, M>(s, work))
+    dispatch!(
+        backend,
+        const { matches!(M::FEED, Feed::Serial) } && work.degree > 16,
+        s => kernel::<_, M>(s, work)
+    )
 }
 
 /// Runs `M` on one message.
 pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
-    dispatch!(backend, 1, s => kernel_alone::<_, M>(s, key, job, verdict))
+    dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict))
 }
 
 /// Whether messages are always in lanes: one by one they would only be slower.

@@ -133,10 +133,11 @@ impl Team {
         keys: impl Into<Keys<'k>>,
         batch: &mut [Message<'_>],
     ) -> Result<Verdict, Error> {
-        if batch.is_empty() {
+        let keys = keys.into();
+        if batch.is_empty() && keys.len() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let task = Task::new(keys.into(), op)?;
+        let task = Task::new(keys, op)?;
         let mut parts = shares(batch, self.combs.len());
         // All are admitted before any is touched.
         let admitted: Vec<_> = self

@@ -182,6 +182,77 @@ fn key_length() {
     assert_eq!(refused(Mode::Siv, 24), text);
 }
 
+/// FIPS 140-3 implementation guidance C.I.
+#[test]
+fn equal_halves_of_an_xts_key() {
+    let halves_of = |error, message, len| {
+        expect(error, message, Field::KeyHalves, len, Allowed::Nothing);
+    };
+    for len in [16, 32] {
+        let raw = [paint(len, 3), paint(len, 3)].concat();
+        let error = Key::new(Mode::Xts, &raw).expect_err("equal halves");
+        halves_of(error, None, len);
+        let text = format!("key with two equal halves of {len} bytes; allowed: halves that differ");
+        assert_eq!(error.to_string(), text);
+        let good = [paint(len, 3), paint(len, 4)].concat();
+        let mut table = Vec::new();
+        let error = Key::expand_many(Mode::Xts, &[&good, &raw], &mut table);
+        halves_of(error.expect_err("equal halves"), Some(1), len);
+        assert!(table.is_empty());
+        // RFC 5297 has no such rule.
+        assert!(Key::new(Mode::Siv, &raw).is_ok());
+    }
+}
+
+/// A batch without messages is refused as one with messages is.
+#[test]
+fn empty_batches() {
+    for mode in Mode::ALL {
+        for op in Op::ALL {
+            let good = ops(*mode).contains(&op);
+            for keys in [Keys::Shared(&table(*mode)[0]), refs(*mode).into()] {
+                let mut comb = Comb::new();
+                let none = &mut [][..];
+                let text = || Text::read_only(&[]);
+                let mut no_offsets = Packed::new(text(), Layout::Offsets(&[0u32; 0]));
+                let mut packed = Packed::new(text(), Layout::Offsets(&[0u32])).results(&mut []);
+                for result in [
+                    comb.run(op, keys, none),
+                    comb.run(op, keys, &mut no_offsets),
+                    comb.run(op, keys, &mut packed),
+                ] {
+                    match result {
+                        Ok(verdict) => assert!(good && verdict.all_good()),
+                        Err(error) => {
+                            assert!(!good, "{mode} {op:?}: {error}");
+                            assert_eq!((error.message, error.field), (None, Field::Operation));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Without messages and keys there is nothing to refuse.
+    let none = &mut [][..];
+    assert!(Comb::new().run(Op::Seal, &Vec::<Key>::new(), none).is_ok());
+}
+
+/// Tags beside the texts and after them.
+#[test]
+fn two_places_for_tags() {
+    let src = paint(32, 1);
+    let (mut dst, mut tags) = ([CANARY; 64], [CANARY; 16]);
+    let mut batch = Packed::new(Text::copy(&src, &mut dst), Layout::Offsets(&[0u32, 32]))
+        .output(Layout::Offsets(&[0, 64]))
+        .nonces(&[5; 12], 12, 12)
+        .tags(&mut tags, 16, 16)
+        .tags_appended(12);
+    let error = Comb::new().seal(&table(Mode::Gcm)[0], &mut batch);
+    let error = error.expect_err("two places for a tag");
+    expect(error, None, Field::TagLength, 16, Allowed::Nothing);
+    assert_eq!((dst, tags), ([CANARY; 64], [CANARY; 16]));
+}
+
 #[test]
 fn key_length_in_a_table() {
     let raw: Vec<_> = (0..20).map(|i| raw_key(Mode::Cbc, i)).collect();
@@ -1329,30 +1400,6 @@ fn a_batch_used_again() {
             .all(|m| m.status() == Status::Pending && m.output().is_empty())
     );
     assert_eq!((a, b), (paint(20, 1), paint(40, 2)));
-}
-
-#[test]
-fn empty_batches() {
-    for mode in Mode::ALL {
-        for op in ops(*mode) {
-            let key = &table(*mode)[0];
-            let mut comb = Comb::new();
-            let messages: &mut [Message<'_>] = &mut [];
-            assert!(
-                call(&mut comb, op, key, messages)
-                    .expect("nothing to do")
-                    .all_good()
-            );
-            for offsets in [&[][..], &[0u32]] {
-                let mut batch = Packed::new(Text::read_only(&[]), Layout::Offsets(offsets));
-                assert!(
-                    call(&mut comb, op, key, &mut batch)
-                        .expect("nothing to do")
-                        .all_good()
-                );
-            }
-        }
-    }
 }
 
 #[test]

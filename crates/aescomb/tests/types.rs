@@ -77,7 +77,9 @@ fn debug_shows_no_key_bytes() {
     for mode in Mode::ALL {
         for len in mode.info().key_bytes {
             // No byte that could be a length, a name or an index.
-            let raw: Vec<u8> = (0..*len).map(|i| 0xa7 ^ (i as u8) << 3).collect();
+            let raw: Vec<u8> = (0..*len)
+                .map(|i| 0xa7 ^ (i as u8) << 3 ^ (i as u8) >> 5)
+                .collect();
             let key = Key::new(*mode, &raw).expect("a good key");
             let [plain, pretty] = texts(&key);
             let bits = len * 8 / (1 + usize::from(mode.info().two_keys));

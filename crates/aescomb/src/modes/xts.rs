@@ -11,9 +11,9 @@
 //! ```
 //!
 //! A message is a data unit (a sector); its nonce is the tweak, a sector number in
-//! 16 bytes, little-endian. Limits: data units of 16 bytes to 2^20 blocks. FIPS 140
-//! wants the two keys to differ, which is not checked: the standard's own first
-//! example has equal ones. Nothing is authenticated.
+//! 16 bytes, little-endian. Limits: data units of 16 bytes to 2^20 blocks; the two keys
+//! must differ (FIPS 140-3 implementation guidance C.I), which the standard's own first
+//! example breaks. Nothing is authenticated.
 #![forbid(unsafe_code)]
 
 use super::{Feed, HEADER, Holds, Limits, Registered, Sweep, Tail, doubles};
@@ -52,6 +52,7 @@ impl Registered for Xts {
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
+    const KEYS_DIFFER: bool = true;
 
     fn constants(_: Backend, key: &mut Key) {
         key.sub[0] = [0; 16];
