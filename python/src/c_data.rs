@@ -27,10 +27,10 @@ const STREAM: &CStr = c"arrow_array_stream";
 
 /// More bytes than any machine has memory for. What claims more is damaged, and sums and
 /// products of claims below it do not overflow.
-pub(crate) const MOST: usize = if usize::BITS == 64 {
-    1 << 48
-} else {
-    isize::MAX as usize
+pub(crate) const MOST: usize = match 1usize.checked_shl(48) {
+    Some(most) => most,
+    // An address has 32 bits.
+    None => isize::MAX as usize,
 };
 
 /// Characters of a string of which any sense can be made.

@@ -13,10 +13,10 @@ import sys
 from dataclasses import replace
 
 import pyarrow as pa
-import structs
-from structs import LAYOUTS, Chunks, Malformed, Untold, bitmap
 
 import aescomb
+import structs
+from structs import LAYOUTS, Chunks, Malformed, Untold, bitmap
 
 CMAC = aescomb.Key("cmac", bytes(range(16)))
 GCM = aescomb.Key("gcm", bytes(range(16)))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-import structs
-from structs import LAYOUTS, Chunks, Column, bitmap, view
 
 import aescomb
+import structs
+from structs import LAYOUTS, Chunks, Column, bitmap, view
 
 CTR = aescomb.Key("ctr", bytes(range(16)))
 PADDED = aescomb.Key("cbc-pkcs7", bytes(range(16)))
