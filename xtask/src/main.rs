@@ -4,6 +4,7 @@ mod asm;
 mod check;
 mod record;
 mod source;
+mod vectors;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ const USAGE: &str = "\
 usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
        cargo xtask with-asm COMMAND...
        cargo xtask record [--check]
+       cargo xtask vectors [--check]
 
   asm-check   compiles the core crate to assembly and checks the kernels' loops:
               no calls, no more spills than the budget, all kernels there
@@ -24,7 +26,9 @@ usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
               compiled once for all of them, in a folder of its own, with assembly
   record      puts the tables of the newest record of bench/record into README.md
               and docs/measured.md
-  --check     only says whether they are there";
+  vectors     writes the known answers in the plain form that C and Python read,
+              vectors/plain
+  --check     only says whether it is there";
 
 /// Failures that are printed; one cause makes hundreds.
 const SHOWN: usize = 60;
@@ -44,6 +48,11 @@ fn main() -> ExitCode {
             [] => record::run(root(), false),
             [check] if check == "--check" => record::run(root(), true),
             _ => return misuse("record has one option, --check"),
+        },
+        Some((task, rest)) if task == "vectors" => match rest {
+            [] => vectors::run(root(), false),
+            [check] if check == "--check" => vectors::run(root(), true),
+            _ => return misuse("vectors has one option, --check"),
         },
         _ => return misuse("no such task"),
     };
