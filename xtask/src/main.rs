@@ -22,8 +22,8 @@ usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
   --verbose   prints a line for every loop
   --built     checks what with-asm has compiled last
   --asm FILE  checks this assembly instead of compiling
-  with-asm    runs a command that compiles the library for release, so that it is
-              compiled once for all of them, in a folder of its own, with assembly
+  with-asm    runs a command that compiles the library for release, in a folder of its
+              own, with assembly: once for all commands that ask for the same features
   record      puts the tables of the newest record of bench/record into README.md
               and docs/measured.md
   vectors     writes the known answers in the plain form that C and Python read,
@@ -35,6 +35,11 @@ const SHOWN: usize = 60;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if let Some((program, rest)) = arguments.split_first()
+        && Path::new(program).file_stem() == Some(OsStr::new("rustc"))
+    {
+        return rustc(program, rest);
+    }
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "asm-check" => match asm_arguments(rest) {
             Ok((verbose, from)) => asm_check(verbose, from),
@@ -158,23 +163,56 @@ fn host() -> Result<String, String> {
         .ok_or_else(|| format!("rustc -vV says no host: {text}"))
 }
 
-/// Runs a command whose cargo leaves assembly: a file for each of the parts that the
-/// compiler makes of a crate.
+/// Runs a command whose cargo leaves assembly of the library. Cargo runs this program in
+/// place of the compiler (see `rustc`): flags would be for all crates, and make assembly of
+/// every dependency and every test program, too.
 fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, String> {
     let program = program.as_ref();
+    let this = env::current_exe().map_err(|e| format!("no path of this program: {e}"))?;
     let status = Command::new(program)
         .args(arguments)
         .env("CARGO_TARGET_DIR", asm_folder())
         .env("CARGO_BUILD_TARGET", host()?)
-        // Left to itself, the compiler makes assembly of one part on one core.
-        .env(
-            "CARGO_BUILD_RUSTFLAGS",
-            "--emit=asm -Csymbol-mangling-version=v0 -Ccodegen-units=16",
-        )
+        .env("RUSTC_WORKSPACE_WRAPPER", this)
         .status();
     match status {
         Ok(status) => Ok(status.success()),
         Err(e) => Err(format!("cannot run {}: {e}", program.display())),
+    }
+}
+
+/// Stands in front of the compiler for crates of the workspace: it leaves assembly of the
+/// library, a file for each of the parts that the compiler makes of a crate.
+fn rustc(program: &str, arguments: &[String]) -> ExitCode {
+    let given = |name: &str, value: &str| {
+        let mut pairs = arguments.windows(2);
+        pairs.any(|pair| pair[0] == name && pair[1] == value)
+    };
+    // Its tests, the command and what only checks are crates of that name, too.
+    let library = given("--crate-name", "aescomb")
+        && given("--crate-type", "lib")
+        && arguments.iter().any(|argument| {
+            let kinds = argument.strip_prefix("--emit=");
+            kinds.is_some_and(|kinds| kinds.split(',').any(|kind| kind == "link"))
+        })
+        && !arguments.iter().any(|argument| argument == "--test");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if library {
+        // Left to itself, the compiler makes assembly of one part on one core.
+        command.args([
+            "--emit=asm",
+            "-Csymbol-mangling-version=v0",
+            "-Ccodegen-units=16",
+        ]);
+    }
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("xtask: cannot run {program}: {e}");
+            ExitCode::FAILURE
+        }
     }
 }
 
