@@ -184,21 +184,28 @@ fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, St
 /// Stands in front of the compiler for crates of the workspace: it leaves assembly of the
 /// library, a file for each of the parts that the compiler makes of a crate.
 fn rustc(program: &str, arguments: &[String]) -> ExitCode {
-    let given = |name: &str, value: &str| {
-        let mut pairs = arguments.windows(2);
-        pairs.any(|pair| pair[0] == name && pair[1] == value)
+    let after = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1).map(String::as_str)
     };
+    let with = |start: &str| arguments.iter().find_map(|a| a.strip_prefix(start));
     // Its tests, the command and what only checks are crates of that name, too.
-    let library = given("--crate-name", "aescomb")
-        && given("--crate-type", "lib")
-        && arguments.iter().any(|argument| {
-            let kinds = argument.strip_prefix("--emit=");
-            kinds.is_some_and(|kinds| kinds.split(',').any(|kind| kind == "link"))
-        })
+    let library = after("--crate-name") == Some("aescomb")
+        && after("--crate-type") == Some("lib")
+        && with("--emit=").is_some_and(|kinds| kinds.split(',').any(|kind| kind == "link"))
         && !arguments.iter().any(|argument| argument == "--test");
     let mut command = Command::new(program);
     command.args(arguments);
     if library {
+        // Parts of an earlier compilation may have other names.
+        if let (Some(folder), Some(extra)) = (after("--out-dir"), with("extra-filename=")) {
+            for old in assembly_in(Path::new(folder), &format!("aescomb{extra}.")) {
+                if let Err(e) = fs::remove_file(&old) {
+                    eprintln!("xtask: {}: {e}", old.display());
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
         // Left to itself, the compiler makes assembly of one part on one core.
         command.args([
             "--emit=asm",
@@ -253,13 +260,18 @@ fn compile() -> Result<Vec<PathBuf>, String> {
 
 fn assembly_files() -> Result<Vec<PathBuf>, String> {
     let deps = asm_folder().join(host()?).join("release/deps");
-    let Ok(entries) = fs::read_dir(deps) else {
-        return Ok(Vec::new());
+    Ok(assembly_in(&deps, "aescomb-"))
+}
+
+/// The files of assembly in a folder whose names begin like this.
+fn assembly_in(folder: &Path, start: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
     };
     let paths = entries.flatten().map(|entry| entry.path());
-    let of_library = |path: &PathBuf| {
+    let wanted = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("aescomb-") && name.ends_with(".s")
+        name.starts_with(start) && name.ends_with(".s")
     };
-    Ok(paths.filter(of_library).collect())
+    paths.filter(wanted).collect()
 }
