@@ -51,8 +51,8 @@ for argument in "$@"; do
     esac
 done
 
-# Absolute, and also for those who ask for it by this name.
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+target=${CARGO_TARGET_DIR:-target}
+[[ $target = /* ]] || target=$PWD/$target
 host=
 xtask=
 aarch64="aarch64-unknown-linux-gnu"
@@ -198,6 +198,8 @@ rust_target() {
 tools_setup() {
     local tools=(gcc g++ clang valgrind)
     if [ $emulation = yes ]; then
+        [ "$(uname -sm)" = "Linux x86_64" ] ||
+            fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
         tools+=(qemu)
     fi
     if [ $arm = yes ]; then
@@ -269,8 +271,7 @@ with_library() {
 
 # The library's assembly, one name for each time that it was compiled.
 compiled() {
-    find "$target/asm/$host/release/deps" -name 'aescomb-*.s' "$@" -printf '%f\n' |
-        sed 's/\..*//' | sort -u
+    find "$target/asm/$host/release/deps" -name 'aescomb-*.s' "$@" | sed 's|.*/||; s|\..*||' | sort -u
 }
 
 # Since this script began: 1, or 0 if it was compiled before.
