@@ -6,34 +6,33 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--overflow-checks] [--arm] [--cargo-c] [--no-install] [--no-emulation]
-                 [--quick]
+usage: ./test.sh [--overflow-checks] [--cargo-c] [--no-install] [--no-arm]
+                 [--no-emulation] [--quick]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
-valgrind and QEMU with apt-get (as root or with sudo); Python packages with pip, into
-target/.
+valgrind, QEMU, an ARM C toolchain and Python with apt-get (as root or with sudo); Python
+packages with pip, into target/.
 
   --overflow-checks
                    also runs the tests in Rust as the profile `dev` compiles them, in which
                    integer overflow is an error: six minutes more. Otherwise they run as
                    users get the library
-  --arm            also runs the library's tests on 64-bit ARM, emulated, with an ARM C
-                   toolchain from apt-get: four minutes more; otherwise it is only compiled
-                   for it
   --cargo-c        also compiles cargo-c, if there is none, into target/: ten minutes more.
                    With it the C library is installed, and tested as installed; without it
                    as `cargo build` makes it
   --no-install     leaves out installing the Python package with pip, into target/, and its
                    tests; and cargo-c
-  --no-emulation   leaves out CPUs that this machine is not: x86-64 without AES
-                   instructions, without AVX, without VPCLMULQDQ
+  --no-arm         leaves out the library's tests on 64-bit ARM, emulated, with an ARM C
+                   toolchain from apt-get; it is still checked for ARM
+  --no-emulation   leaves out all CPUs that this machine is not: ARM, and x86-64 without
+                   AES instructions, without AVX, without VPCLMULQDQ
   --quick          leaves out emulation, installing and other targets
 END
 }
 
 overflow_checks=no
-arm=no
+arm=yes
 emulation=yes
 quick=no
 install=yes
@@ -41,11 +40,11 @@ cargo_c=no
 for argument in "$@"; do
     case $argument in
     --overflow-checks) overflow_checks=yes ;;
-    --arm) arm=yes ;;
+    --no-arm) arm=no ;;
     --cargo-c) cargo_c=yes ;;
     --no-install) install=no ;;
-    --no-emulation) emulation=no ;;
-    --quick) quick=yes emulation=no install=no ;;
+    --no-emulation) emulation=no arm=no ;;
+    --quick) quick=yes emulation=no arm=no install=no ;;
     -h | --help) usage && exit ;;
     *) usage >&2 && exit 2 ;;
     esac
@@ -174,8 +173,6 @@ rust_setup() {
     fi
     if [ $quick = no ]; then
         rust_target "$bare"
-    fi
-    if [ $quick$arm != yesno ]; then
         rust_target "$aarch64"
     fi
     # Says so if Cargo.lock does not fit, instead of changing it.
@@ -252,6 +249,7 @@ emulated() {
     rm "$log"
 }
 
+# In the profile `dev`: with overflow checks, also of the portable kernels.
 emulated_arm() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
@@ -384,8 +382,8 @@ if [ $emulation = no ]; then
     echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"
 fi
 if [ $overflow_checks = no ]; then
-    echo "Not tested: that no integer overflows (--overflow-checks does)"
+    echo "Not tested: code for this CPU with overflow checks (--overflow-checks does)"
 fi
 if [ $arm = no ]; then
-    echo "Not tested: 64-bit ARM (--arm does)"
+    echo "Not tested: 64-bit ARM (it was left out)"
 fi
