@@ -6,46 +6,55 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--arm] [--cargo-c] [--no-install] [--no-emulation] [--quick]
+usage: ./test.sh [--overflow-checks] [--cargo-c] [--no-install] [--no-arm]
+                 [--no-emulation] [--quick]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
-valgrind and QEMU with apt-get (as root or with sudo); Python packages with pip, into
-target/.
+valgrind, QEMU, an ARM C toolchain and Python with apt-get (as root or with sudo); Python
+packages with pip, into target/.
 
-  --arm            also runs the library's tests on 64-bit ARM, emulated, with an ARM C
-                   toolchain from apt-get: four minutes more; otherwise it is only compiled
-                   for it
+  --overflow-checks
+                   also runs the tests in Rust as the profile `dev` compiles them, in which
+                   integer overflow is an error: six minutes more. Otherwise they run as
+                   users get the library
   --cargo-c        also compiles cargo-c, if there is none, into target/: ten minutes more.
                    With it the C library is installed, and tested as installed; without it
                    as `cargo build` makes it
   --no-install     leaves out installing the Python package with pip, into target/, and its
                    tests; and cargo-c
-  --no-emulation   leaves out CPUs that this machine is not: x86-64 without AES
-                   instructions, without AVX, without VPCLMULQDQ
-  --quick          leaves out emulation, installing, the assembly check and other targets
+  --no-arm         leaves out the library's tests on 64-bit ARM, emulated, with an ARM C
+                   toolchain from apt-get; it is still checked for ARM
+  --no-emulation   leaves out all CPUs that this machine is not: ARM, and x86-64 without
+                   AES instructions, without AVX, without VPCLMULQDQ
+  --quick          leaves out emulation, installing and other targets
 END
 }
 
-arm=no
+overflow_checks=no
+arm=yes
 emulation=yes
 quick=no
 install=yes
 cargo_c=no
 for argument in "$@"; do
     case $argument in
-    --arm) arm=yes ;;
+    --overflow-checks) overflow_checks=yes ;;
+    --no-arm) arm=no ;;
     --cargo-c) cargo_c=yes ;;
     --no-install) install=no ;;
-    --no-emulation) emulation=no ;;
-    --quick) quick=yes emulation=no install=no ;;
+    --no-emulation) emulation=no arm=no ;;
+    --quick) quick=yes emulation=no arm=no install=no ;;
     -h | --help) usage && exit ;;
     *) usage >&2 && exit 2 ;;
     esac
 done
 
-target=${CARGO_TARGET_DIR:-$PWD/target}
-aarch64=aarch64-unknown-linux-gnu
+target=${CARGO_TARGET_DIR:-target}
+[[ $target = /* ]] || target=$PWD/$target
+host=
+xtask=
+aarch64="aarch64-unknown-linux-gnu"
 bare=x86_64-unknown-none
 times=()
 
@@ -58,6 +67,7 @@ fail() {
 # the command, which would make functions run on after errors.
 step() {
     local start=$SECONDS
+    early_failures
     current=$1
     shift
     printf '\n=== %s\n' "$current"
@@ -66,17 +76,70 @@ step() {
     current=
 }
 
+# Steps that run beside the others: name, process group and log of each.
+declare -A beside_process beside_log
+
+# beside NAME COMMAND...: a step that prints what it has to say when it is waited for.
+beside() {
+    local name=$1 log
+    shift
+    log=$(mktemp)
+    printf '\n=== %s: beside the others\n' "$name"
+    # In a process group of its own, which can be ended as a whole.
+    set -m
+    (
+        start=$SECONDS
+        trap 'echo $((SECONDS - start)) >"$log.time"' EXIT
+        "$@"
+    ) >"$log" 2>&1 </dev/null &
+    set +m
+    beside_process[$name]=$!
+    beside_log[$name]=$log
+}
+
+# wait_for NAME: until that step has ended.
+wait_for() {
+    local name=$1 failed=no
+    local log=${beside_log[$name]}
+    current=$name
+    wait "${beside_process[$name]}" || failed=yes
+    unset "beside_process[$name]"
+    printf '\n=== %s\n' "$name"
+    cat "$log"
+    times+=("$(printf '%5d s  %s (beside others)' "$(cat "$log.time")" "$name")")
+    rm -f "$log" "$log.time"
+    [ $failed = no ]
+    current=
+}
+
+# Waits for the steps that have ended already, so that a failure is known soon.
+early_failures() {
+    local name running
+    running=" $(jobs -rp | xargs) "
+    for name in "${!beside_process[@]}"; do
+        if [[ $running != *" ${beside_process[$name]} "* ]]; then
+            wait_for "$name"
+        fi
+    done
+}
+
+# wait_if NAME: the same for a step that may have been waited for, or never begun.
+wait_if() {
+    if [ -n "${beside_process[$1]-}" ]; then
+        wait_for "$1"
+    fi
+}
+
 # Native test log, and what the step is that runs.
 native=$(mktemp)
 current=
-# The C library's tests, which run beside the other steps: process group and log.
-c_library=
-c_log=$(mktemp)
 at_exit() {
-    if [ -n "$c_library" ]; then
-        kill -- "-$c_library" 2>/dev/null || true
-    fi
-    rm -f "$native" "$c_log"
+    local name
+    for name in "${!beside_process[@]}"; do
+        kill -- "-${beside_process[$name]}" 2>/dev/null || true
+        rm -f "${beside_log[$name]}" "${beside_log[$name]}.time"
+    done
+    rm -f "$native" "$native.start"
     if [ -n "$current" ]; then
         printf '\n=== FAILED: %s, after %d s in all\n' "$current" $SECONDS
     fi
@@ -102,6 +165,7 @@ have() {
 rust_setup() {
     have cc || fail "no C toolchain (cc), which Rust needs for linking"
     have cargo || fail "no cargo; install Rust from https://rustup.rs"
+    host=$(rustc -vV | sed -n 's/^host: //p')
     cargo --version
     if ! cargo fmt --version || ! cargo clippy --version; then
         have rustup || fail "no rustfmt or clippy, and no rustup to install them"
@@ -109,12 +173,13 @@ rust_setup() {
     fi
     if [ $quick = no ]; then
         rust_target "$bare"
-    fi
-    if [ $quick$arm != yesno ]; then
         rust_target "$aarch64"
     fi
     # Says so if Cargo.lock does not fit, instead of changing it.
-    cargo fetch --locked --target "$(rustc -vV | sed -n 's/^host: //p')"
+    cargo fetch --locked --target "$host"
+    # `cargo xtask` would wait for steps beside, which compile to the same folder.
+    cargo build --quiet -p xtask
+    xtask=$target/debug/xtask
 }
 
 rust_target() {
@@ -125,35 +190,28 @@ rust_target() {
     rustup target add "$1" || fail "cannot install Rust target $1"
 }
 
-# Installs emulators of other CPUs, and a compiler.
-emulation_setup() {
-    [ "$(uname -sm)" = "Linux x86_64" ] ||
-        fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
-    if ! have qemu-x86_64 || ! have qemu-aarch64; then
-        .ci/packages qemu-user
+# Installs compilers, emulators and a Python with the packages that tests want: mostly
+# waiting for the network.
+tools_setup() {
+    local tools=(gcc g++ clang valgrind)
+    if [ $emulation = yes ]; then
+        [ "$(uname -sm)" = "Linux x86_64" ] ||
+            fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
+        tools+=(qemu)
     fi
-    if [ $arm = yes ] && ! { have aarch64-linux-gnu-gcc &&
-        [ -e /usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1 ]; }; then
-        .ci/packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    if [ $arm = yes ]; then
+        tools+=(arm)
     fi
-}
-
-# Installs a Python with virtual environments.
-python_setup() {
-    if ! python3 -c 'import ensurepip, venv'; then
-        .ci/packages python3 python3-venv
+    if [ $install = yes ]; then
+        tools+=(python)
     fi
-    python3 --version
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "python3 is older than 3.11; leave what needs it out with --no-install"
-}
-
-c_library_done() {
-    local failed=no
-    wait "$c_library" || failed=yes
-    c_library=
-    cat "$c_log"
-    [ $failed = no ]
+    .ci/tools "${tools[@]}"
+    if [ $install = yes ]; then
+        python3 --version
+        python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+            fail "python3 is older than 3.11; leave what needs it out with --no-install"
+        python/test.sh --set-up
+    fi
 }
 
 # logged FILE COMMAND...: keeps a copy of what the command prints.
@@ -177,13 +235,13 @@ for file in crates/aescomb/tests/*.rs; do
     fi
 done
 
-# emulated LACKS ARGUMENTS...: tests on the CPU that cargo's runner emulates, which
+# emulated LACKS COMMAND...: tests on the CPU that cargo's runner emulates, which
 # must find the backends LACKS missing.
 emulated() {
     local log lacks=$1
     shift
     log=$(mktemp)
-    logged "$log" cargo test "$@"
+    logged "$log" "$@"
     if [ "$(lacking "$log")" != "$lacks" ]; then
         echo "this CPU lacks: $(lacking "$log"); expected: $lacks"
         return 1
@@ -191,21 +249,54 @@ emulated() {
     rm "$log"
 }
 
+# In the profile `dev`: with overflow checks, also of the portable kernels.
 emulated_arm() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-        emulated "$1" -p aescomb --lib "${core_tests[@]}" --target "$aarch64"
+        emulated "$1" cargo test -p aescomb --lib "${core_tests[@]}" --target "$aarch64"
 }
 
-# What is tested with Rust; the Python package has no such tests.
-workspace=(--workspace --exclude aescomb-python --all-features)
+# What is tested with Rust. Features of dependencies are put together for all packages that
+# are asked for at once: asked for others, cargo compiles the library again, for minutes.
+# Hence the whole workspace wherever something is linked with the library.
+workspace=(--workspace --all-features)
+
+# with_library COMMAND...: a command whose cargo finds the library compiled: for release,
+# with assembly, in a folder of its own.
+with_library() {
+    "$xtask" with-asm "$@"
+}
+
+# The library's assembly, one name for each time that it was compiled.
+compiled() {
+    find "$target/asm/$host/release/deps" -name 'aescomb-*.s' "$@" | sed 's|.*/||; s|\..*||' | sort -u
+}
+
+# Since this script began: 1, or 0 if it was compiled before.
+compiled_once() {
+    local found
+    mapfile -t found < <(compiled -newer "$native.start")
+    if [ ${#found[@]} -gt 1 ]; then
+        echo "the library was compiled ${#found[@]} times, with other features or flags: ${found[*]}"
+        return 1
+    fi
+}
+
+# The packages by themselves, without the features that others ask for.
+alone() {
+    cargo check -p aescomb-c -p aescomb-cli -p aescomb-python
+}
+
+tests() {
+    logged "$native" with_library cargo test --release "${workspace[@]}" --no-fail-fast
+}
 
 # emulated_x86 CPU LACKS TESTS...: of the whole workspace, for which cargo finds everything
 # compiled.
 emulated_x86() {
     local lacks=$2
     CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="qemu-x86_64 -cpu $1" \
-        emulated "$lacks" "${workspace[@]}" "${@:3}"
+        emulated "$lacks" with_library cargo test --release "${workspace[@]}" "${@:3}"
 }
 
 # Not the command: its pages would have the library's name.
@@ -213,52 +304,47 @@ docs() {
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude aescomb-cli --no-deps --all-features
 }
 
+# What needs no compiled code.
+checks() {
+    # Python's extension module, too; without a Python, for its stable ABI.
+    have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    docs
+    alone
+    if [ $quick = no ]; then
+        cargo check -p aescomb --no-default-features --target "$bare" --target "$aarch64"
+    fi
+}
+
+touch "$native.start"
 step "CPU" cpu_features
 step "set-up: Rust" rust_setup
-if [ $emulation = yes ] || [ $arm = yes ]; then
-    step "set-up: other CPUs" emulation_setup
-fi
-if [ $install = yes ]; then
-    step "set-up: Python" python_setup
-fi
-# Python's extension module is compiled with everything else; without a Python, for its
-# stable ABI.
-have python3 || export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
+beside "set-up: other tools" tools_setup
 if have cargo-cinstall; then
     cargo_c=yes
 fi
-if [ $install$cargo_c = yesyes ]; then
-    # Compiles for minutes, when other steps leave a core idle; in folders of its own.
-    setsid nice crates/aescomb-c/test.sh >"$c_log" 2>&1 &
-    c_library=$!
-fi
 step "formatting" cargo fmt --all --check
-step "lints" cargo clippy --workspace --all-targets --all-features -- -D warnings
-step "tests" logged "$native" cargo test "${workspace[@]}" --no-fail-fast
-step "documentation" docs
-step "recorded figures" cargo xtask record --check
-if [ $install = yes ]; then
-    # Compiled once, with assembly, for all that follows.
-    step "Python package, installed" cargo xtask with-asm python/test.sh -q
-    step "assembly" cargo xtask asm-check --built
-elif [ $quick = no ]; then
-    step "assembly" cargo xtask asm-check
-fi
-if [ $quick = yes ]; then
-    # What the tests were linked with.
-    step "C library" crates/aescomb-c/test.sh --library "$target/debug/deps/libaescomb_c.a"
-elif [ -z "$c_library" ]; then
-    step "C library, compiled" cargo xtask with-asm cargo build --release -p aescomb-c
-    host=$(rustc -vV | sed -n 's/^host: //p')
-    step "C library" crates/aescomb-c/test.sh --library "$target/asm/$host/release/libaescomb_c.a"
-fi
-if [ $quick = no ]; then
-    step "other targets: bare x86-64, 64-bit ARM" cargo check -p aescomb \
-        --no-default-features --target "$bare" --target "$aarch64"
+# One core's work, while the compiler has only one core's for the other.
+beside "lints, documentation, other targets" checks
+step "compilation" with_library cargo test --release "${workspace[@]}" --no-run
+wait_if "set-up: other tools"
+if [ $install$cargo_c = yesyes ]; then
+    # Compiles the library once more, as its own package.
+    beside "C library, installed" nice crates/aescomb-c/test.sh
+else
+    # What the tests in Rust are linked with.
+    beside "C library" crates/aescomb-c/test.sh \
+        --library "$target/asm/$host/release/deps/libaescomb_c.a"
 fi
 if [ $arm = yes ]; then
-    step "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
+    beside "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
 fi
+step "tests" tests
+step "recorded figures" "$xtask" record --check
+if [ $install = yes ]; then
+    step "Python package, installed" with_library python/test.sh --workspace -q
+fi
+step "assembly" "$xtask" asm-check --built
 if [ $emulation = yes ]; then
     # What these backends compute is tested natively; here, that they are found, and
     # that nothing uses instructions that the CPU lacks.
@@ -271,9 +357,13 @@ if [ $emulation = yes ]; then
     step "emulated: x86-64 with VAES, without VPCLMULQDQ (aesni)" \
         emulated_x86 max,-vpclmulqdq "vaes256 vaes512" --test alloc
 fi
-
-if [ -n "$c_library" ]; then
-    step "C library, installed, beside the others" c_library_done
+step "compiled once" compiled_once
+for name in "${!beside_process[@]}"; do
+    wait_for "$name"
+done
+if [ $overflow_checks = yes ]; then
+    step "tests with overflow checks" cargo test --workspace --exclude aescomb-python \
+        --all-features --no-fail-fast
 fi
 
 printf '\n=== passed\n'
@@ -291,6 +381,9 @@ fi
 if [ $emulation = no ]; then
     echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"
 fi
+if [ $overflow_checks = no ]; then
+    echo "Not tested: code for this CPU with overflow checks (--overflow-checks does)"
+fi
 if [ $arm = no ]; then
-    echo "Not tested: 64-bit ARM (--arm does)"
+    echo "Not tested: 64-bit ARM (it was left out)"
 fi

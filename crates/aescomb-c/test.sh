@@ -51,23 +51,15 @@ step() {
 }
 
 tools_setup() {
-    local packages=() names=(gcc g++ clang valgrind) name
+    local names=(gcc g++ clang valgrind)
     if [ -z "$library" ]; then
         names+=(pkg-config)
-    fi
-    for name in "${names[@]}"; do
-        if ! have "$name"; then
-            packages+=("$name")
+        # What cargo-c is linked with.
+        if ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ]; then
+            names+=(openssl)
         fi
-    done
-    # What cargo-c is linked with.
-    if [ -z "$library" ] && ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ] &&
-        ! { have pkg-config && pkg-config --exists openssl; }; then
-        packages+=(libssl-dev)
     fi
-    if [ ${#packages[@]} -gt 0 ]; then
-        "$root/.ci/packages" "${packages[@]}"
-    fi
+    "$root/.ci/tools" "${names[@]}"
     if [ -z "$library" ] && ! have cargo-cinstall; then
         # Unoptimised: it compiles little itself.
         [ -x "$tools/bin/cargo-cinstall" ] ||

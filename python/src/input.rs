@@ -81,7 +81,7 @@ enum Form<'py> {
     Items,
 }
 
-fn form<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Form<'py>> {
+fn form<'py>(object: &Bound<'py, PyAny>, name: &'static str) -> PyResult<Form<'py>> {
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         return Ok(Form::Items);
     }
@@ -179,7 +179,11 @@ pub(crate) enum Column<'py> {
 
 impl<'py> Column<'py> {
     /// `usual`: bytes of a value if they are given as one string.
-    pub(crate) fn new(object: &Bound<'py, PyAny>, name: &str, usual: usize) -> PyResult<Self> {
+    pub(crate) fn new(
+        object: &Bound<'py, PyAny>,
+        name: &'static str,
+        usual: usize,
+    ) -> PyResult<Self> {
         Ok(match form(object, name)? {
             Form::Arrow(arrow) => Column::Arrow(arrow),
             Form::Table(buffer) => Column::table(&buffer, object.py())?,
@@ -223,7 +227,10 @@ impl<'py> Column<'py> {
                 vec![&[]; *count]
             }
             Column::Table(bytes, _, width) => bytes.chunks_exact(*width).collect(),
-            Column::Arrow(arrow) => arrow.slices()?,
+            Column::Arrow(arrow) => {
+                errors::count(name, arrow.len(), messages)?;
+                arrow.slices()?
+            }
         };
         errors::count(name, slices.len(), messages)?;
         Ok(slices)

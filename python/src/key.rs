@@ -38,10 +38,10 @@ const RELEASE: usize = 2048;
 /// interpreter lock is released for batches of two kilobytes or more: one key may be
 /// used by many threads at a time.
 ///
-/// Mistakes raise ``InputError`` before any message is touched; objects of a wrong type raise
-/// ``TypeError``. Messages that fail raise ``OpenError`` with their indices; with
-/// ``on_failure="return"`` results come with a list of those indices instead, and are
-/// ``None`` (null in a column, zero in an array) at these places.
+/// Mistakes raise ``InputError`` before any message is touched, and damaged Arrow columns
+/// ``ValueError``; objects of a wrong type raise ``TypeError``. Messages that fail raise
+/// ``OpenError`` with their indices; with ``on_failure="return"`` results come with a list of
+/// those indices instead, and are ``None`` (null in a column, zero in an array) at these places.
 ///
 /// >>> import aescomb
 /// >>> key = aescomb.Key("aes-128-ccm", bytes(16))

@@ -1,11 +1,13 @@
 //! The Python package `aescomb`.
 //!
 //! `key` has the methods; `input` takes what they are given, `output` holds results,
-//! `batch` runs the library on messages, `columns` on columns as they are, and `memory` is
-//! between Python's memory and the library's.
+//! `batch` runs the library on messages, `columns` on columns as they are, `memory` is
+//! between Python's memory and the library's, and `c_data` reads the structs of Arrow that
+//! `arrow` checks.
 
 mod arrow;
 mod batch;
+mod c_data;
 mod columns;
 mod errors;
 mod input;

@@ -1,5 +1,4 @@
-//! The memory that calls read and write while the interpreter may go on, and the
-//! Arrow structs that other libraries hand over.
+//! The memory that calls read and write while the interpreter may go on.
 //!
 //! `unsafe` rests on these facts:
 //! - A [`Source`] and a [`Place`] borrow what keeps their memory where it is: a Rust
@@ -10,28 +9,17 @@
 //!   changes what is computed of it, as with any function of NumPy. Contents decide
 //!   neither addresses nor lengths here, so it changes nothing else.
 //! - A `bytes` object that was made here and not handed out is seen by nobody.
-//! - Capsules of Arrow's names hold the structs that the Arrow C data interface
-//!   prescribes.
 #![allow(unsafe_code)]
 
 use crate::errors;
 use aescomb::Text;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::ArrayStreamReader;
-use arrow_array::{ArrayRef, make_array};
-use arrow_schema::{ArrowError, DataType};
 use pyo3::buffer::PyBuffer;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
-use std::ffi::CStr;
+use pyo3::types::PyBytes;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-pub(crate) const SCHEMA: &CStr = c"arrow_schema";
-pub(crate) const ARRAY: &CStr = c"arrow_array";
-const STREAM: &CStr = c"arrow_array_stream";
 
 /// A message.
 #[derive(Clone, Copy)]
@@ -236,39 +224,4 @@ impl Rows {
         };
         (0..self.count).map(place).collect()
     }
-}
-
-/// Takes over an array from its capsules, if `takes` its type.
-pub(crate) fn import_array(
-    schema: &Bound<'_, PyCapsule>,
-    array: &Bound<'_, PyCapsule>,
-    takes: impl Fn(&DataType) -> PyResult<()>,
-) -> PyResult<Result<ArrayRef, ArrowError>> {
-    let schema = schema.pointer_checked(Some(SCHEMA))?;
-    let array = array.pointer_checked(Some(ARRAY))?;
-    // SAFETY: a capsule of this name holds such a struct.
-    let schema: &FFI_ArrowSchema = unsafe { schema.cast().as_ref() };
-    match DataType::try_from(schema) {
-        Ok(data_type) => takes(&data_type)?,
-        Err(error) => return Ok(Err(error)),
-    }
-    // SAFETY: as above; the struct is moved out, and one that is released is left, as
-    // the interface prescribes.
-    let array = unsafe { FFI_ArrowArray::from_raw(array.cast().as_ptr()) };
-    if array.is_released() {
-        let text = "the array was released".to_owned();
-        return Ok(Err(ArrowError::CDataInterface(text)));
-    }
-    // SAFETY: the two structs come from one producer, who answers for their contents.
-    Ok(unsafe { from_ffi(array, schema) }.map(make_array))
-}
-
-/// Takes over a stream of arrays from its capsule.
-pub(crate) fn import_stream(
-    stream: &Bound<'_, PyCapsule>,
-) -> PyResult<Result<ArrayStreamReader, ArrowError>> {
-    let stream = stream.pointer_checked(Some(STREAM))?;
-    // SAFETY: a capsule of this name holds such a struct; it is moved out, and one that
-    // is released is left.
-    Ok(unsafe { ArrayStreamReader::from_raw(stream.cast().as_ptr()) })
 }

@@ -4,6 +4,7 @@ mod asm;
 mod check;
 mod record;
 mod source;
+mod vectors;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,23 +15,31 @@ const USAGE: &str = "\
 usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
        cargo xtask with-asm COMMAND...
        cargo xtask record [--check]
+       cargo xtask vectors [--check]
 
   asm-check   compiles the core crate to assembly and checks the kernels' loops:
               no calls, no more spills than the budget, all kernels there
   --verbose   prints a line for every loop
   --built     checks what with-asm has compiled last
   --asm FILE  checks this assembly instead of compiling
-  with-asm    runs a command that compiles the library for release, so that it is
-              compiled once for all of them, in a folder of its own, with assembly
+  with-asm    runs a command that compiles the library for release, in a folder of its
+              own, with assembly: once for all commands that ask for the same features
   record      puts the tables of the newest record of bench/record into README.md
               and docs/measured.md
-  --check     only says whether they are there";
+  vectors     writes the known answers in the plain form that C and Python read,
+              vectors/plain
+  --check     only says whether it is there";
 
 /// Failures that are printed; one cause makes hundreds.
 const SHOWN: usize = 60;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if let Some((program, rest)) = arguments.split_first()
+        && Path::new(program).file_stem() == Some(OsStr::new("rustc"))
+    {
+        return rustc(program, rest);
+    }
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "asm-check" => match asm_arguments(rest) {
             Ok((verbose, from)) => asm_check(verbose, from),
@@ -44,6 +53,11 @@ fn main() -> ExitCode {
             [] => record::run(root(), false),
             [check] if check == "--check" => record::run(root(), true),
             _ => return misuse("record has one option, --check"),
+        },
+        Some((task, rest)) if task == "vectors" => match rest {
+            [] => vectors::run(root(), false),
+            [check] if check == "--check" => vectors::run(root(), true),
+            _ => return misuse("vectors has one option, --check"),
         },
         _ => return misuse("no such task"),
     };
@@ -149,23 +163,63 @@ fn host() -> Result<String, String> {
         .ok_or_else(|| format!("rustc -vV says no host: {text}"))
 }
 
-/// Runs a command whose cargo leaves assembly: a file for each of the parts that the
-/// compiler makes of a crate.
+/// Runs a command whose cargo leaves assembly of the library. Cargo runs this program in
+/// place of the compiler (see `rustc`): flags would be for all crates, and make assembly of
+/// every dependency and every test program, too.
 fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, String> {
     let program = program.as_ref();
+    let this = env::current_exe().map_err(|e| format!("no path of this program: {e}"))?;
     let status = Command::new(program)
         .args(arguments)
         .env("CARGO_TARGET_DIR", asm_folder())
         .env("CARGO_BUILD_TARGET", host()?)
-        // Left to itself, the compiler makes assembly of one part on one core.
-        .env(
-            "CARGO_BUILD_RUSTFLAGS",
-            "--emit=asm -Csymbol-mangling-version=v0 -Ccodegen-units=16",
-        )
+        .env("RUSTC_WORKSPACE_WRAPPER", this)
         .status();
     match status {
         Ok(status) => Ok(status.success()),
         Err(e) => Err(format!("cannot run {}: {e}", program.display())),
+    }
+}
+
+/// Stands in front of the compiler for crates of the workspace: it leaves assembly of the
+/// library, a file for each of the parts that the compiler makes of a crate.
+fn rustc(program: &str, arguments: &[String]) -> ExitCode {
+    let after = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1).map(String::as_str)
+    };
+    let with = |start: &str| arguments.iter().find_map(|a| a.strip_prefix(start));
+    // Its tests, the command and what only checks are crates of that name, too.
+    let library = after("--crate-name") == Some("aescomb")
+        && after("--crate-type") == Some("lib")
+        && with("--emit=").is_some_and(|kinds| kinds.split(',').any(|kind| kind == "link"))
+        && !arguments.iter().any(|argument| argument == "--test");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if library {
+        // Parts of an earlier compilation may have other names.
+        if let (Some(folder), Some(extra)) = (after("--out-dir"), with("extra-filename=")) {
+            for old in assembly_in(Path::new(folder), &format!("aescomb{extra}.")) {
+                if let Err(e) = fs::remove_file(&old) {
+                    eprintln!("xtask: {}: {e}", old.display());
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+        // Left to itself, the compiler makes assembly of one part on one core.
+        command.args([
+            "--emit=asm",
+            "-Csymbol-mangling-version=v0",
+            "-Ccodegen-units=16",
+        ]);
+    }
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("xtask: cannot run {program}: {e}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -206,13 +260,18 @@ fn compile() -> Result<Vec<PathBuf>, String> {
 
 fn assembly_files() -> Result<Vec<PathBuf>, String> {
     let deps = asm_folder().join(host()?).join("release/deps");
-    let Ok(entries) = fs::read_dir(deps) else {
-        return Ok(Vec::new());
+    Ok(assembly_in(&deps, "aescomb-"))
+}
+
+/// The files of assembly in a folder whose names begin like this.
+fn assembly_in(folder: &Path, start: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
     };
     let paths = entries.flatten().map(|entry| entry.path());
-    let of_library = |path: &PathBuf| {
+    let wanted = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("aescomb-") && name.ends_with(".s")
+        name.starts_with(start) && name.ends_with(".s")
     };
-    Ok(paths.filter(of_library).collect())
+    paths.filter(wanted).collect()
 }

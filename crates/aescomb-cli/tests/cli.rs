@@ -1,6 +1,6 @@
 //! Runs the binary as users do.
 
-use aescomb::{Info, Kind, Lengths, Mode};
+use aescomb::{Backend, Info, Kind, Lengths, Mode};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -114,6 +114,9 @@ mod plan {
         assert!(ran.text().lines().count() < 1000);
     }
 }
+
+#[path = "../../aescomb-vectors/tests/made/mod.rs"]
+mod made;
 
 mod kat {
     use super::*;
@@ -296,7 +299,9 @@ mod kat {
     fn variants_are_left_out() {
         let path = vectors("../research/julius-as-coded/julius-as-coded.json");
         let ran = run(&["kat", &path]);
-        assert_eq!((ran.code, last(&ran)), (0, "0 passed, 0 failed"));
+        // With nothing else to run, that is no success.
+        assert_eq!((ran.code, last(&ran)), (2, "0 passed, 0 failed"));
+        assert!(ran.stderr.contains("nothing was run"), "{}", ran.stderr);
         assert!(
             ran.text().starts_with(&format!(
                 "{path}: left out: its answers are of aes-128-julius (as coded), \
@@ -304,6 +309,155 @@ mod kat {
             )),
             "{}",
             ran.text()
+        );
+        let ran = run(&["kat", &path, &vectors("CTR/aes-128-ctr.txt")]);
+        assert_eq!(ran.code, 0);
+    }
+
+    /// Files in the forms of NIST's programs: CCM's five kinds, CMAC and GCM both ways, XTS,
+    /// Monte Carlo tests, and ACVP's JSON for every mode that it has.
+    #[test]
+    fn forms_of_nist() {
+        let files = made::files();
+        let paths: Vec<String> = files
+            .iter()
+            .map(|made| {
+                let name = format!("made/{}", made.name);
+                if let Some(expected) = &made.expected {
+                    temporary(&name.replace("prompt", "expectedResults"), expected);
+                }
+                temporary(&name, &made.text)
+            })
+            .collect();
+        let mut args = vec!["kat"];
+        args.extend(paths.iter().map(String::as_str));
+        let ran = run(&args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(last(&ran).ends_with(" passed, 0 failed"));
+        let backends = Backend::available().count();
+        for (made, path) in files.iter().zip(&paths) {
+            // Two directions, alone and in a batch; what has to be refused can only be opened,
+            // and a chain has one direction.
+            let passed = backends * (4 * made.vectors - 2 * made.refused - 2 * made.chains);
+            let mut says = format!(
+                "{path}: {}, {} vectors: {passed} passed, 0 failed\n",
+                made.mode, made.vectors
+            );
+            if made.left_out > 0 {
+                says += &format!("{path}: ");
+            }
+            assert!(ran.text().contains(&says), "{says} not in\n{}", ran.text());
+        }
+    }
+
+    #[test]
+    fn broken_chains_fail() {
+        let files = made::files();
+        let made = files.iter().find(|made| made.name == "CBCMCT192.rsp");
+        let text = &made.unwrap().text;
+        // A digit of the second result; one of the second key; the second result left out.
+        let nth = |field: &str| text.match_indices(field).nth(1).unwrap().0 + field.len();
+        let changed = |at: usize| {
+            let digit = if &text[at..at + 1] == "0" { "1" } else { "0" };
+            format!("{}{digit}{}", &text[..at], &text[at + 1..])
+        };
+        let second = text.match_indices("COUNT = ").nth(1).unwrap().0;
+        let third = text.match_indices("COUNT = ").nth(2).unwrap().0;
+        let without = text[..second].to_owned() + &text[third..];
+        for (text, failed, says) in [
+            // Its own result, and the IV of the one that follows.
+            (changed(nth("CIPHERTEXT = ")), 2, "from byte 0 on expected"),
+            (
+                changed(nth("KEY = ")),
+                4,
+                "the key that it ends with, from byte 0 on",
+            ),
+            (without, 2, "the key that it ends with"),
+        ] {
+            let path = temporary("chains/CBCMCT192.rsp", text);
+            let ran = run(&["kat", &path, "--backend", "portable"]);
+            assert_eq!(ran.code, 1);
+            assert!(
+                last(&ran).ends_with(&format!(" passed, {failed} failed")),
+                "{says}: {}\n{}",
+                ran.text(),
+                ran.stderr
+            );
+            assert!(ran.stderr.contains(says), "{}", ran.stderr);
+            assert!(ran.stderr.contains("a chain alone"), "{}", ran.stderr);
+        }
+    }
+
+    /// Tests that the library has nothing for are counted, with the reason; a file of nothing
+    /// else cannot be used.
+    #[test]
+    fn what_is_left_out() {
+        const HEAD: &str = r#"{"vsId": 1, "algorithm": "CMAC-AES", "testGroups": [{"tgId": 1,
+            "testType": "AFT", "direction": "gen", "keyLen": 128, "tests": ["#;
+        let test = |id: usize, tag: &str| {
+            format!(
+                r#"{{"tcId": {id}, "key": "2b7e151628aed2a6abf7158809cf4f3c", "message": "", "mac": "{tag}"}}"#
+            )
+        };
+        let (good, short) = (test(1, "bb1d6929"), test(2, "bb1d"));
+        let says = "1 vectors left out: tag of 2 bytes; cmac has 4-16";
+        let path = temporary("left/acvp.json", format!("{HEAD}{good}, {short}]}}]}}"));
+        let ran = run(&["kat", &path, "--backend", "portable"]);
+        assert_eq!((ran.code, last(&ran)), (0, "4 passed, 0 failed"));
+        assert!(
+            ran.text().contains(&format!("{path}: {says}\n")),
+            "{}",
+            ran.text()
+        );
+        let path = temporary("left/acvp.json", format!("{HEAD}{short}]}}]}}"));
+        let ran = run(&["kat", &path, "--backend", "portable"]);
+        assert_eq!((ran.code, last(&ran)), (2, "0 passed, 0 failed"));
+        let says = format!(
+            "{path}: nothing in it can be run: 1 tests left out: tag of 2 bytes; cmac has 4-16"
+        );
+        assert!(ran.stderr.contains(&says), "{}", ran.stderr);
+    }
+
+    /// RFC 8452 and others are in Wycheproof's JSON; padding is refused when decrypted.
+    #[test]
+    fn wycheproof() {
+        let block = "00".repeat(16);
+        let ct = hex::encode(aescomb_ref::encrypt("cbc", &[7; 16], &[0; 16], &[0x11; 16]).unwrap());
+        let good =
+            hex::encode(aescomb_ref::encrypt("cbc-pkcs7", &[7; 16], &[0; 16], b"abc").unwrap());
+        let key = "07".repeat(16);
+        let text = format!(
+            r#"{{"algorithm": "AES-CBC-PKCS5", "numberOfTests": 3, "testGroups": [
+            {{"type": "IndCpaTest", "keySize": 128, "ivSize": 128, "tests": [
+            {{"tcId": 1, "key": "{key}", "iv": "{block}", "msg": "616263", "ct": "{good}", "result": "valid"}},
+            {{"tcId": 2, "key": "{key}", "iv": "{block}", "msg": "", "ct": "{ct}", "result": "invalid"}},
+            {{"tcId": 3, "key": "{key}", "iv": "{block}", "msg": "", "ct": "", "result": "invalid"}}]}}]}}"#
+        );
+        let path = temporary("wycheproof.json", &text);
+        let ran = run(&["kat", &path, "--backend", "portable"]);
+        assert_eq!(
+            (ran.code, last(&ran)),
+            (0, "6 passed, 0 failed"),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.text()
+                .contains("1 vectors left out: ciphertext of 0 bytes")
+        );
+        let wrong = text.replace(r#""616263""#, r#""""#);
+        let wrong = wrong.replace(r#""valid""#, r#""invalid""#);
+        let ran = run(&[
+            "kat",
+            &temporary("wycheproof.json", wrong),
+            "--backend",
+            "portable",
+        ]);
+        assert_eq!(
+            (ran.code, last(&ran)),
+            (1, "2 passed, 2 failed"),
+            "{}",
+            ran.stderr
         );
     }
 

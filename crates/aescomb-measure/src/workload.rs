@@ -133,6 +133,8 @@ pub enum Mix {
     Lengths(PathBuf),
 }
 
+/// Shares in per cent, first and last length of each part.
+const INTERNET: [(u128, usize, usize); 3] = [(44, 40, 100), (19, 101, 1399), (37, 1400, 1500)];
 const IPI: [(usize, u32); 4] = [(44, 5), (552, 15), (576, 20), (1500, 60)];
 const IMIX: [(usize, u32); 3] = [(64, 7), (594, 4), (1518, 1)];
 
@@ -184,9 +186,12 @@ impl fmt::Display for Mix {
 }
 
 impl Mix {
-    /// Draws the lengths, in bytes, of `messages` messages. The same seed
-    /// draws the same lengths. Mixes that come from a file give the file's
-    /// lengths in its order, over and over again.
+    /// The lengths, in bytes, of `messages` messages. A mix that is drawn gives
+    /// the same lengths every time, as evenly spread as so many can be, and
+    /// the seed draws their order: the mean of more than 16 messages is the
+    /// mix's within 1 % (of `imix`, whose one long length in twelve is hard to
+    /// share out, of more than 54). Mixes that come from a file give the
+    /// file's lengths in its order, over and over again.
     pub fn lengths(&self, messages: usize, seed: u64) -> Result<Vec<usize>, Error> {
         Ok(self.open()?.draw(Some(messages), seed).lengths)
     }
@@ -321,15 +326,14 @@ impl Source {
         self.packets.as_deref()
     }
 
-    /// Draws `messages` messages. `None` takes all that a file has, and
-    /// [`DEFAULT_MESSAGES`] of a mix that is drawn. The messages of a file
-    /// come in its order, over and over again if more are wanted.
+    /// Draws `messages` messages, as [`Mix::lengths`] says. `None` takes all
+    /// that a file has, and [`DEFAULT_MESSAGES`] of a mix that is drawn.
     pub fn draw(&self, messages: Option<usize>, seed: u64) -> Workload {
         let messages = messages.or(self.count()).unwrap_or(DEFAULT_MESSAGES);
         let mut rng = fastrand::Rng::with_seed(seed);
         let lengths = match (&self.lengths, &self.mix) {
             (Some(lengths), _) => lengths.iter().copied().cycle().take(messages).collect(),
-            (None, mix) => (0..messages).map(|_| draw(mix, &mut rng)).collect(),
+            (None, mix) => draw(mix, messages, &mut rng),
         };
         let contents = self
             .packets
@@ -339,31 +343,79 @@ impl Source {
     }
 }
 
-/// One length of a mix that has no file.
-fn draw(mix: &Mix, rng: &mut fastrand::Rng) -> usize {
-    match mix {
-        Mix::Internet => match rng.u32(..100) {
-            0..44 => rng.usize(40..=100),
-            44..81 => rng.usize(1400..=1500),
-            _ => rng.usize(101..=1399),
-        },
-        Mix::Ipi => weighted(&IPI, rng),
-        Mix::Imix => weighted(&IMIX, rng),
-        Mix::Fixed(length) => *length,
-        Mix::Pcap(_) | Mix::Lengths(_) => 0,
-    }
+/// The lengths of a mix that has no file, as many as `messages`: the mix cut into so many
+/// equal parts and the middle of each, so that not only many batches together but every
+/// single one has the mix's mean. The order is drawn.
+fn draw(mix: &Mix, messages: usize, rng: &mut fastrand::Rng) -> Vec<usize> {
+    let mut lengths = match mix {
+        Mix::Internet => (0..messages).map(|i| internet(i, messages)).collect(),
+        Mix::Ipi => table(&IPI, messages),
+        Mix::Imix => table(&IMIX, messages),
+        Mix::Fixed(length) => vec![*length; messages],
+        Mix::Pcap(_) | Mix::Lengths(_) => Vec::new(),
+    };
+    rng.shuffle(&mut lengths);
+    lengths
 }
 
-fn weighted(table: &[(usize, u32)], rng: &mut fastrand::Rng) -> usize {
-    let tickets: u32 = table.iter().map(|row| row.1).sum();
-    let mut ticket = rng.u32(..tickets);
-    for &(length, weight) in table {
-        if ticket < weight {
-            return length;
+/// The length in the middle of part `index` of `parts` equal parts of the internet mix.
+fn internet(index: usize, parts: usize) -> usize {
+    // In two hundredths of a part, of which there are `whole`: no fractions.
+    let whole = 200 * parts as u128;
+    let mut place = (200 * index as u128) + 100;
+    for (share, first, last) in INTERNET {
+        let width = whole * share / 100;
+        if place < width {
+            return first + (place * (last - first + 1) as u128 / width) as usize;
         }
-        ticket -= weight;
+        place -= width;
     }
-    table[table.len() - 1].0
+    INTERNET[INTERNET.len() - 1].2
+}
+
+/// Lengths of a mix of few lengths. Of the numbers of each that are close to its share,
+/// those that are closest and have the mix's mean within 1 %; if none has, which happens to
+/// batches of some ten messages, those with the closest mean.
+fn table(table: &[(usize, u32)], messages: usize) -> Vec<usize> {
+    let sum = |of: &dyn Fn(usize, u32) -> i128| -> i128 {
+        table.iter().map(|row| of(row.0, row.1)).sum()
+    };
+    let tickets = sum(&|_, weight| weight.into());
+    let mean = sum(&|length, weight| length as i128 * i128::from(weight));
+    let messages = messages as i128;
+
+    let mut best = None;
+    // One digit, 0 to 5, for each length but the last, of which there are what is left.
+    let digits = table.len() as u32 - 1;
+    for code in 0..6_u32.pow(digits) {
+        let mut counts: Vec<i128> = (0..digits)
+            .map(|place| {
+                let digit = code / 6_u32.pow(place) % 6;
+                let weight = table[place as usize].1;
+                messages * i128::from(weight) / tickets + i128::from(digit) - 2
+            })
+            .collect();
+        counts.push(messages - counts.iter().sum::<i128>());
+        if counts.iter().any(|count| *count < 0) {
+            continue;
+        }
+        let rows = || table.iter().zip(&counts);
+        let bytes: i128 = rows().map(|(row, count)| row.0 as i128 * count).sum();
+        let off = (bytes * tickets - messages * mean).abs();
+        let far: i128 = rows()
+            .map(|(row, count)| (count * tickets - messages * i128::from(row.1)).pow(2))
+            .sum();
+        let rank = ((off - messages * mean / 100).max(0), far);
+        if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+            best = Some((rank, counts));
+        }
+    }
+    let counts = best.map(|(_, counts)| counts).unwrap_or_default();
+    table
+        .iter()
+        .zip(counts)
+        .flat_map(|(row, count)| std::iter::repeat_n(row.0, count as usize))
+        .collect()
 }
 
 /// The messages of one run.
@@ -640,19 +692,21 @@ mod tests {
     fn internet_mix() {
         let lengths = Mix::Internet.lengths(200_000, 1).unwrap();
         assert_eq!(lengths.len(), 200_000);
-        // Standard deviation of a share: about 0.0011.
-        assert!((share(&lengths, 40..=100) - 0.44).abs() < 0.006);
-        assert!((share(&lengths, 1400..=1500) - 0.37).abs() < 0.006);
-        assert!((share(&lengths, 101..=1399) - 0.19).abs() < 0.006);
+        assert_eq!(share(&lengths, 40..=100), 0.44);
+        assert_eq!(share(&lengths, 1400..=1500), 0.37);
+        assert_eq!(share(&lengths, 101..=1399), 0.19);
         // Uniform within each part, ends included.
         for end in [40, 100, 101, 1399, 1400, 1500] {
             assert!(lengths.contains(&end), "{end}");
         }
-        assert!((share(&lengths, 40..=69) / share(&lengths, 40..=100) - 30.0 / 61.0).abs() < 0.01);
-        assert!(
-            (share(&lengths, 101..=749) / share(&lengths, 101..=1399) - 649.0 / 1299.0).abs()
-                < 0.015
-        );
+        for (few, all) in [
+            (40..=69, 40..=100),
+            (101..=749, 101..=1399),
+            (1400..=1419, 1400..=1500),
+        ] {
+            let expected = few.clone().count() as f64 / all.clone().count() as f64;
+            assert!((share(&lengths, few) / share(&lengths, all) - expected).abs() < 1e-4);
+        }
     }
 
     #[test]
@@ -664,7 +718,7 @@ mod tests {
             let mut seen = 0.0;
             for (length, weight) in weights {
                 let share = share(&lengths, length..=length);
-                assert!((share - weight).abs() < 0.007, "{mix}: {length}: {share}");
+                assert!((share - weight).abs() < 1e-9, "{mix}: {length}: {share}");
                 seen += share;
             }
             assert!((seen - 1.0).abs() < 1e-9);
@@ -674,11 +728,59 @@ mod tests {
         assert!(Mix::Internet.weights().is_none());
     }
 
+    /// Every batch of the mix has its mean within 1 % from `least` messages on.
+    fn has_its_mean(mix: &Mix, mean: f64, least: usize) {
+        let mut rng = fastrand::Rng::with_seed(4);
+        let sizes = (17..=4000).chain([5000, 8192, 65_536, 1_000_003]);
+        for messages in sizes {
+            let lengths = mix.lengths(messages, rng.u64(..)).unwrap();
+            assert_eq!(lengths.len(), messages);
+            let drawn = lengths.iter().sum::<usize>() as f64 / messages as f64;
+            let off = (drawn / mean - 1.0).abs();
+            let allowed = if messages < least { 0.031 } else { 0.01 };
+            assert!(off <= allowed, "{mix}, {messages}: {drawn} for {mean}");
+        }
+    }
+
+    #[test]
+    fn every_batch_has_the_mean_of_its_mix() {
+        // Of whole ranges: 44 % of 70, 19 % of 750, 37 % of 1450.
+        has_its_mean(&Mix::Internet, 709.8, 17);
+        has_its_mean(&Mix::Ipi, 1100.2, 17);
+        // 18 messages, for example, have it within 3 % at best.
+        has_its_mean(&Mix::Imix, 4342.0 / 12.0, 55);
+        has_its_mean(&Mix::Fixed(77), 77.0, 17);
+    }
+
+    #[test]
+    fn batches_of_few_messages() {
+        for mix in [Mix::Internet, Mix::Ipi, Mix::Imix, Mix::Fixed(1)] {
+            for messages in 0..=16 {
+                assert_eq!(mix.lengths(messages, 1).unwrap().len(), messages);
+            }
+        }
+        let sorted = |mix: Mix, messages| {
+            let mut lengths = mix.lengths(messages, 8).unwrap();
+            lengths.sort_unstable();
+            lengths
+        };
+        assert_eq!(sorted(Mix::Internet, 4), [57, 91, 1365, 1466]);
+        assert_eq!(
+            sorted(Mix::Imix, 12),
+            [[64; 4], [64, 64, 64, 594], [594, 594, 594, 1518]].concat()
+        );
+    }
+
     #[test]
     fn seeds_repeat() {
         let draw = |seed| Mix::Internet.lengths(100, seed).unwrap();
         assert_eq!(draw(5), draw(5));
         assert_ne!(draw(5), draw(6));
+        let sorted = |mut lengths: Vec<usize>| {
+            lengths.sort_unstable();
+            lengths
+        };
+        assert_eq!(sorted(draw(5)), sorted(draw(6)));
         let source = Mix::Ipi.open().unwrap();
         assert_eq!(source.count(), None);
         assert_eq!(source.draw(None, 1).lengths.len(), DEFAULT_MESSAGES);

@@ -4,81 +4,14 @@
 mod common;
 
 use aescomb::{Backend, Comb, Field, Key, Keys, Kind, Mode, Op, Status};
+use aescomb_vectors::plain::{self, Folder};
+use aescomb_vectors::{MODES, Nonce};
 use common::{
-    Call, Draw, Heap, Sample, Shape, alone, backends, check, comb, degrees, hex, ops, raw_key,
+    Call, Draw, Heap, Sample, Shape, alone, backends, check, comb, degrees, ops, raw_key,
     works_with,
 };
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// A folder's numbers of things, so that one that is skipped is noticed.
-#[derive(Debug, PartialEq, Eq)]
-struct Counts {
-    files: usize,
-    vectors: usize,
-    /// Of these, messages that must be refused.
-    forged: usize,
-    /// Records beside these, whose texts are no whole bytes.
-    not_bytes: usize,
-}
-
-const fn counts(files: usize, vectors: usize) -> Counts {
-    Counts {
-        files,
-        vectors,
-        forged: 0,
-        not_bytes: 0,
-    }
-}
-
-const FOLDERS: &[(&str, Counts)] = &[
-    ("nist/ECB", counts(15, 2138)),
-    ("nist/CBC", counts(15, 2138)),
-    ("nist/CFB128", counts(15, 2138)),
-    ("nist/OFB", counts(15, 2138)),
-    ("nist/CTR", counts(3, 9)),
-    (
-        "nist/XTS",
-        Counts {
-            not_bytes: 600,
-            ..counts(2, 1400)
-        },
-    ),
-    ("nist/CMAC", counts(3, 12)),
-    ("nist/CCM", counts(12, 2160)),
-    (
-        "nist/GCM",
-        Counts {
-            forged: 2360,
-            ..counts(6, 9450)
-        },
-    ),
-    ("nist/OCB", counts(5, 71)),
-    ("nist/SIV", counts(1, 4)),
-    ("nist/GCM-SIV", counts(2, 92)),
-    ("supercop/OCB", counts(3, 240)),
-    ("derived/ecb-pkcs7", counts(3, 36)),
-    ("derived/cbc-pkcs7", counts(3, 36)),
-    ("derived/ctr32", counts(6, 72)),
-    ("derived/gmac", counts(3, 945)),
-    ("derived/pmac", counts(3, 36)),
-    ("research/cloc", counts(1, 80)),
-    ("research/silc", counts(1, 80)),
-    ("research/jambu", counts(1, 81)),
-    ("research/otr", counts(2, 160)),
-    ("research/copa", counts(1, 81)),
-    ("research/poet", counts(1, 81)),
-    ("research/julius", counts(1, 81)),
-    ("research/mcoe-g", counts(1, 79)),
-    ("research/cobra", counts(1, 79)),
-    ("research/cpfb", counts(2, 158)),
-    ("research/silver", counts(1, 79)),
-    ("research/pmac-ctr", counts(1, 79)),
-];
-
-/// Vectors of a constant that no key has: a test beside the mode's code has them.
-const ELSEWHERE: &str = "julius-as-coded";
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 struct Vector {
     raw: Vec<u8>,
@@ -88,245 +21,101 @@ struct Vector {
     place: String,
 }
 
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../vectors")
-        .join(name)
+/// The vectors of a mode, from all folders that are for it.
+struct Set {
+    mode: Mode,
+    vectors: Vec<Vector>,
 }
 
-/// A folder's mode: its name in lower case.
-fn mode(folder: &str) -> Mode {
-    let name = folder.rsplit('/').next().unwrap_or(folder).to_lowercase();
-    name.parse().unwrap_or_else(|e| panic!("{folder}: {e}"))
-}
-
-fn files(name: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let mut files: Vec<_> = entries
-        .map(|entry| entry.expect("a folder").path())
-        .collect();
-    files.sort();
-    files
-}
-
-/// The vectors of a file, and how many of its records are no whole bytes.
-fn read(mode: Mode, file: &Path) -> (Vec<Vector>, usize) {
-    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let records = match text.starts_with('{') {
-        true => json(&text),
-        false => responses(&text),
-    };
-    let count = records.len();
-    let vectors: Vec<_> = records
-        .into_iter()
-        .filter_map(|(line, fields)| vector(mode, fields, format!("{}:{line}", file.display())))
-        .collect();
-    let not_bytes = count - vectors.len();
-    (vectors, not_bytes)
-}
-
-/// Names in lower case with what they stand for.
-type Fields<'t> = HashMap<String, &'t str>;
-
-/// The records of a response file: `NAME = value` lines, each record begun by its
-/// `COUNT`. What stands before the first `COUNT` of a section is true of all that
-/// follows, up to a line that says otherwise; so are the headings of sections, in
-/// brackets.
-fn responses(text: &str) -> Vec<(usize, Fields<'_>)> {
-    let mut records: Vec<(usize, Fields<'_>)> = Vec::new();
-    let mut section = Fields::new();
-    let mut in_heading = true;
-    for (i, line) in text.lines().enumerate() {
-        let line = line.trim();
-        let heading = line
-            .strip_prefix('[')
-            .and_then(|line| line.strip_suffix(']'));
-        let (name, value) = match heading.unwrap_or(line).split_once('=') {
-            _ if line.starts_with('#') => continue,
-            Some((name, value)) => (name.trim().to_lowercase(), value.trim()),
-            None if line == "FAIL" => ("fail".to_string(), ""),
-            None => {
-                assert!(
-                    line.is_empty() || heading.is_some(),
-                    "line {}: {line}",
-                    i + 1
-                );
-                in_heading |= heading.is_some();
-                continue;
-            }
-        };
-        in_heading |= heading.is_some();
-        if name == "count" {
-            in_heading = false;
-            records.push((i + 1, section.clone()));
-        } else if in_heading {
-            section.insert(name, value);
-        } else {
-            let (_, record) = records.last_mut().expect("a record");
-            let old = record.insert(name.clone(), value);
-            assert!(old.is_none(), "line {}: {name} again", i + 1);
-        }
-    }
-    records
-}
-
-/// The records of a file of JSON that has one on each line, all of strings but for
-/// the first member.
-fn json(text: &str) -> Vec<(usize, Fields<'_>)> {
-    let mut records = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        if let Some(record) = line.trim_start().strip_prefix("{\"id\":") {
-            let strings: Vec<_> = record.split('"').skip(1).step_by(2).collect();
-            let pairs = strings.chunks_exact(2);
-            let fields = pairs.map(|pair| (pair[0].to_string(), pair[1]));
-            records.push((i + 1, fields.collect()));
-        }
-    }
-    records
-}
-
-/// The vector of these fields; `None` if it is not of whole bytes.
-fn vector(mode: Mode, mut fields: Fields<'_>, place: String) -> Option<Vector> {
-    let kind = mode.info().kind;
-    let number = |text: &str| -> usize {
-        text.parse()
-            .unwrap_or_else(|e| panic!("{place}: {text}: {e}"))
-    };
-    if fields
-        .get("dataunitlen")
-        .is_some_and(|bits| number(bits) % 8 > 0)
-    {
-        return None;
-    }
-    let mut field = |names: &[&str]| names.iter().find_map(|name| fields.remove(*name));
-    let missing = |what: &str| -> &str { panic!("{place}: no {what}") };
-    let raw = hex(field(&["key"]).unwrap_or_else(|| missing("key")));
-    let nonce = hex(field(&["iv", "nonce", "i"]).unwrap_or_default());
-    // An empty string is written as a byte of zeros where its length stands apart.
-    let cut = |text: &str, bytes: Option<&str>| {
-        let mut text = hex(text);
-        text.truncate(bytes.map_or(text.len(), number));
-        text
-    };
-    let first = field(&["adata", "aad", "ad"]);
-    let data_bytes = field(&["alen"]);
-    let first = first.map(|data| cut(data, data_bytes));
-    let more = [field(&["aad2"]), field(&["aad3"])];
-    let data: Vec<_> = first
-        .into_iter()
-        .chain(more.into_iter().flatten().map(hex))
-        .collect();
-    let forged = field(&["fail"]).is_some();
-    let plain = field(&["plaintext", "message", "msg", "payload", "pt"]);
-    let plain_bytes = field(&["plen"]);
-    let mut plain = plain.map(|plain| cut(plain, plain_bytes));
-    let mut sealed = hex(field(&["ciphertext", "output", "ct", "out"]).unwrap_or_default());
-    let mut tag = field(&["tag"]).map(hex);
-    let tag_bytes = field(&["tlen"]).map_or(mode.info().longest_tag(), number);
-    match kind {
-        Kind::Aead if tag.is_none() && mode == Mode::Julius => {
-            // Its tag is the first block of what it puts out.
-            let text = sealed.split_off(tag_bytes);
-            tag = Some(std::mem::replace(&mut sealed, text));
-        }
-        Kind::Mac => tag = tag.or_else(|| Some(std::mem::take(&mut sealed))),
-        Kind::Aead if tag.is_none() => {
-            let text = sealed.len().checked_sub(tag_bytes);
-            tag = Some(sealed.split_off(text.expect("a tag at the end")));
-        }
-        _ => {}
-    }
-    if forged {
-        assert!(plain.is_none(), "{place}: a plaintext of a forgery");
-        plain = Some(vec![0; sealed.len()]);
-    }
-    let sample = Sample {
-        key: 0,
-        nonce,
-        data,
-        plain: plain.unwrap_or_else(|| hex(missing("text"))),
-        sealed,
-        tag: tag.unwrap_or_default(),
-        verdict: match forged {
-            true => Status::BadTag,
-            false => Status::Done,
-        },
-    };
-    // Lengths in bits or bytes must be those of what they are said of.
-    for (name, bytes, unit) in [
-        ("keylen", raw.len(), 8),
-        ("ivlen", sample.nonce.len(), 8),
-        ("ptlen", sample.plain.len(), 8),
-        ("aadlen", sample.data.concat().len(), 8),
-        ("taglen", sample.tag.len(), 8),
-        ("dataunitlen", sample.plain.len(), 8),
-        ("nlen", sample.nonce.len(), 1),
-    ] {
-        if let Some(said) = fields.remove(name) {
-            assert_eq!(number(said), bytes * unit, "{place}: {name}");
-        }
-    }
-    assert!(fields.is_empty(), "{place}: unknown {fields:?}");
-    Some(Vector {
-        raw,
-        sample: Arc::new(sample),
-        place,
+/// All vectors of the repository. How many there are is asserted where they are read, in
+/// `aescomb-vectors`.
+fn sets() -> &'static [Set] {
+    static SETS: OnceLock<Vec<Set>> = OnceLock::new();
+    SETS.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+        let folders = plain::folders(&folder).unwrap_or_else(|error| panic!("{error}"));
+        folders.iter().map(set).collect()
     })
 }
 
-fn vectors(folder: &str) -> Vec<Vector> {
-    let mode = mode(folder);
-    files(folder)
-        .iter()
-        .flat_map(|file| read(mode, file).0)
-        .collect()
+fn set(folder: &Folder) -> Set {
+    let name = folder.mode.name;
+    let mode = name.parse().unwrap_or_else(|error| panic!("{error}"));
+    let vectors = folder.files.iter().flat_map(|file| {
+        let path = file.path.display();
+        let vectors = file.vectors.iter();
+        vectors.map(move |vector| vector_of(vector, format!("{path}: test {}", vector.id)))
+    });
+    Set {
+        mode,
+        vectors: vectors.collect(),
+    }
+}
+
+fn vector_of(vector: &aescomb_vectors::Vector, place: String) -> Vector {
+    assert!(vector.monte_carlo.is_none(), "{place}: more than one step");
+    let mut plain = vector.msg.clone();
+    // Opening a forgery leaves as much, wiped.
+    plain.resize(vector.msg_len(), 0);
+    Vector {
+        raw: vector.key.clone(),
+        sample: Arc::new(Sample {
+            key: 0,
+            nonce: vector.nonce.clone(),
+            data: vector.data.clone(),
+            plain,
+            sealed: vector.ct.clone(),
+            tag: vector.tag.clone(),
+            verdict: match vector.refused {
+                true => Status::BadTag,
+                false => Status::Done,
+            },
+        }),
+        place,
+    }
 }
 
 #[test]
-fn every_file_is_read_and_every_mode_has_vectors() {
-    for (folder, counts) in FOLDERS {
-        let mode = mode(folder);
-        let (mut vectors, mut not_bytes) = (Vec::new(), 0);
-        for file in files(folder) {
-            let (of_file, not) = read(mode, &file);
-            vectors.extend(of_file);
-            not_bytes += not;
-        }
-        let forged = |v: &&Vector| v.sample.verdict != Status::Done;
-        let found = Counts {
-            files: files(folder).len(),
-            vectors: vectors.len(),
-            forged: vectors.iter().filter(forged).count(),
-            not_bytes,
-        };
-        assert_eq!(found, *counts, "{folder}");
-    }
+fn every_mode_has_vectors() {
     for mode in Mode::ALL {
-        let has = FOLDERS
-            .iter()
-            .any(|(folder, ..)| self::mode(folder) == *mode);
+        let mut sets = sets().iter().filter(|set| set.mode == *mode);
+        let has = sets.any(|set| !set.vectors.is_empty());
         assert!(has, "no vectors for {mode}");
     }
-    for group in ["nist", "supercop", "derived", "research"] {
-        for folder in files(group)
-            .iter()
-            .filter(|f| f.is_dir() && !f.ends_with(ELSEWHERE))
-        {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let known = FOLDERS
-                .iter()
-                .any(|(f, ..)| *f == format!("{group}/{name}"));
-            assert!(known, "{group}/{name} is not in the list");
-        }
+}
+
+/// What the readers know of modes is what the registry says.
+#[test]
+fn readers_know_the_modes() {
+    assert_eq!(MODES.len(), Mode::ALL.len());
+    for mode in Mode::ALL {
+        let info = mode.info();
+        let known = aescomb_vectors::Mode::named(info.name).expect("a known mode");
+        let kind = match info.kind {
+            Kind::Cipher => aescomb_vectors::Kind::Cipher,
+            Kind::Mac => aescomb_vectors::Kind::Mac,
+            Kind::Aead => aescomb_vectors::Kind::Aead,
+            other => panic!("{other:?}"),
+        };
+        let nonce = match info.nonce_bytes {
+            (_, 0) => Nonce::None,
+            (0, _) => Nonce::Optional,
+            _ => Nonce::Needed,
+        };
+        assert_eq!(
+            (known.kind, known.nonce, known.two_keys, known.tag_bytes),
+            (kind, nonce, info.two_keys, info.longest_tag()),
+            "{mode}"
+        );
     }
 }
 
 /// The oracle of the other tests meets them too.
 #[test]
 fn oracle() {
-    for (folder, ..) in FOLDERS {
-        let mode = mode(folder);
-        for v in vectors(folder) {
+    for Set { mode, vectors } in sets() {
+        let mode = *mode;
+        for v in vectors {
             let s = &v.sample;
             if s.verdict == Status::Done {
                 let again = (**s).clone().seal(mode, &v.raw);
@@ -348,9 +137,9 @@ fn oracle() {
 #[test]
 fn one_message_calls() {
     let heap = Heap::new(None);
-    for (folder, ..) in FOLDERS {
-        for v in vectors(folder) {
-            let key = Key::new(mode(folder), &v.raw).expect("a good key");
+    for Set { mode, vectors } in sets() {
+        for v in vectors {
+            let key = Key::new(*mode, &v.raw).expect("a good key");
             let s = &v.sample;
             if s.verdict != Status::Done {
                 let (data, mut text) = (s.data.concat(), s.sealed.clone());
@@ -404,10 +193,10 @@ fn batches_on(backend: Backend) {
     let heap = Heap::new(None);
     let mut draw = Draw::new(10);
     let mut combs: Vec<Comb> = degrees(backend).iter().map(|p| comb(backend, *p)).collect();
-    for (folder, ..) in FOLDERS {
-        let mode = mode(folder);
+    for Set { mode, vectors } in sets() {
+        let mode = *mode;
         let mut decoys = Decoys::new(mode);
-        for v in vectors(folder) {
+        for v in vectors {
             let key = Key::new(mode, &v.raw).expect("a good key");
             decoys.table[0] = key.clone();
             let one = std::slice::from_ref(&v.sample);
@@ -452,10 +241,10 @@ fn flipped_tags() {
     let mut draw = Draw::new(14);
     for backend in backends() {
         let mut comb = comb(backend, backend.default_lanes());
-        for (folder, ..) in FOLDERS {
-            let mode = mode(folder);
+        for Set { mode, vectors } in sets() {
+            let mode = *mode;
             let op = ops(mode)[1];
-            for v in vectors(folder) {
+            for v in vectors {
                 if v.sample.tag.is_empty() || v.sample.verdict != Status::Done {
                     continue;
                 }

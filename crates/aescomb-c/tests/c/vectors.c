@@ -1,58 +1,11 @@
 /* Known answers through the C interface: the vectors that the library itself is tested
  * with, each alone, in place and from one buffer to another, among messages under other
- * keys, with the tag beside and appended, and packed.
+ * keys, with the tag beside and appended, and packed. They are read in their plain form;
+ * that it has all of them is asserted where it is made.
  *
  * usage: vectors FOLDER [STRIDE]: the folder "vectors" of the repository; only every
  * STRIDE-th vector is computed with. */
 #include "check.h"
-
-#include <ctype.h>
-#include <dirent.h>
-
-/* A folder's mode is its name; how many vectors it has is asserted. */
-static const struct {
-    const char *folder, *mode;
-    size_t count;
-} folders[] = {
-    {"nist/ECB", "ecb", 2138},
-    {"nist/CBC", "cbc", 2138},
-    {"nist/CFB128", "cfb128", 2138},
-    {"nist/OFB", "ofb", 2138},
-    {"nist/CTR", "ctr", 9},
-    {"nist/XTS", "xts", 1400},
-    {"nist/CMAC", "cmac", 12},
-    {"nist/CCM", "ccm", 2160},
-    {"nist/GCM", "gcm", 9450},
-    {"nist/OCB", "ocb", 71},
-    {"nist/SIV", "siv", 4},
-    {"nist/GCM-SIV", "gcm-siv", 92},
-    {"supercop/OCB", "ocb", 240},
-    {"derived/ecb-pkcs7", "ecb-pkcs7", 36},
-    {"derived/cbc-pkcs7", "cbc-pkcs7", 36},
-    {"derived/ctr32", "ctr32", 72},
-    {"derived/gmac", "gmac", 945},
-    {"derived/pmac", "pmac", 36},
-    {"research/cloc", "cloc", 80},
-    {"research/silc", "silc", 80},
-    {"research/jambu", "jambu", 81},
-    {"research/otr", "otr", 160},
-    {"research/copa", "copa", 81},
-    {"research/poet", "poet", 81},
-    {"research/julius", "julius", 81},
-    {"research/mcoe-g", "mcoe-g", 79},
-    {"research/cobra", "cobra", 79},
-    {"research/cpfb", "cpfb", 158},
-    {"research/silver", "silver", 79},
-    {"research/pmac-ctr", "pmac-ctr", 79},
-};
-
-/* Names and values of a record; they point into the file. */
-struct fields {
-    size_t count;
-    struct {
-        const char *name, *value;
-    } list[32];
-};
 
 struct bytes {
     uint8_t *at;
@@ -71,45 +24,6 @@ static aescomb_info info;
 static aescomb_comb *comb;
 static aescomb_error error;
 static size_t seen, stride = 1;
-
-static const char *find(const struct fields *fields, const char *const *names) {
-    for (; *names != NULL; names++)
-        for (size_t i = fields->count; i-- > 0;)
-            if (strcmp(fields->list[i].name, *names) == 0) return fields->list[i].value;
-    return NULL;
-}
-
-#define FIND(fields, ...) find(fields, (const char *const[]){__VA_ARGS__, NULL})
-
-static struct bytes from_hex(const char *digits) {
-    struct bytes bytes = {NULL, 0};
-    if (digits == NULL) return bytes;
-    bytes.len = strlen(digits) / 2;
-    bytes.at = take(bytes.len);
-    for (size_t i = 0; i < bytes.len; i++) {
-        unsigned byte;
-        CHECK(sscanf(digits + 2 * i, "%2x", &byte) == 1);
-        bytes.at[i] = (uint8_t)byte;
-    }
-    return bytes;
-}
-
-/* The same cut to a length that stands apart, where there is one. */
-static struct bytes cut(const char *digits, const char *len) {
-    struct bytes bytes = from_hex(digits);
-    if (len != NULL && strtoul(len, NULL, 10) < bytes.len) bytes.len = strtoul(len, NULL, 10);
-    return bytes;
-}
-
-/* Takes the last, or the first, `len` bytes off. */
-static struct bytes split(struct bytes *from, size_t len, int first) {
-    CHECK(from->len >= len);
-    struct bytes off = {take(len), len};
-    copy(off.at, first ? from->at : from->at + from->len - len, len);
-    if (first) memmove(from->at, from->at + len, from->len - len);
-    from->len -= len;
-    return off;
-}
 
 static size_t encrypted_len(size_t len) {
     size_t result;
@@ -350,129 +264,53 @@ static void run(const struct vector *v) {
     aescomb_key_free(key);
 }
 
-static void record(const struct fields *fields) {
-    const char *bits = FIND(fields, "dataunitlen");
-    if (bits != NULL && strtoul(bits, NULL, 10) % 8 != 0) return;
+/* The next field of a line, up to a blank, a comma or the end. */
+static struct bytes field(char **at) {
+    size_t digits = strcspn(*at, " ,\n");
+    struct bytes bytes = {NULL, **at == '-' ? 0 : digits / 2};
+    CHECK(**at == '-' ? digits == 1 : digits % 2 == 0);
+    bytes.at = take(bytes.len);
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned byte;
+        CHECK(sscanf(*at + 2 * i, "%2x", &byte) == 1);
+        bytes.at[i] = (uint8_t)byte;
+    }
+    *at += digits;
+    return bytes;
+}
+
+/* The next field, and the blank after it. */
+static struct bytes word(char **at) {
+    struct bytes bytes = field(at);
+    CHECK(*(*at)++ == ' ');
+    return bytes;
+}
+
+/* KEY NONCE DATA MESSAGE CIPHERTEXT TAG VERDICT: vectors/README.md says more. */
+static void read_line(char *at) {
     if (seen++ % stride != 0) return;
     struct vector v = {0};
-    v.key = from_hex(FIND(fields, "key"));
-    v.nonce = from_hex(FIND(fields, "iv", "nonce", "i"));
-    const char *const data[3] = {FIND(fields, "adata", "aad", "ad"), FIND(fields, "aad2"),
-                                 FIND(fields, "aad3")};
-    for (size_t i = 0; i < 3 && data[i] != NULL; i++)
-        v.data[v.components++] = cut(data[i], i == 0 ? FIND(fields, "alen") : NULL);
-    v.forged = FIND(fields, "fail") != NULL;
-    v.plain = cut(FIND(fields, "plaintext", "message", "msg", "payload", "pt"),
-                  FIND(fields, "plen"));
-    v.sealed = from_hex(FIND(fields, "ciphertext", "output", "ct", "out"));
-    v.tag = from_hex(FIND(fields, "tag"));
-    const char *len = FIND(fields, "tlen");
-    size_t tag = info.tag_len_count > 0 ? info.tag_lens[info.tag_len_count - 1] : 0;
-    if (len != NULL) tag = strtoul(len, NULL, 10);
-    if (v.tag.at == NULL && info.kind == AESCOMB_MAC) v.tag = split(&v.sealed, v.sealed.len, 0);
-    if (v.tag.at == NULL && info.kind == AESCOMB_AEAD)
-        v.tag = split(&v.sealed, tag, strcmp(mode, "julius") == 0);
-    if (v.forged) v.plain.len = v.sealed.len;
+    v.key = word(&at);
+    v.nonce = word(&at);
+    /* A comma ends every component. */
+    for (; *at != ' ' && *at != '-'; at++) {
+        CHECK(v.components < sizeof v.data / sizeof *v.data);
+        v.data[v.components++] = field(&at);
+        CHECK(*at == ',');
+    }
+    at += *at == '-';
+    CHECK(*at++ == ' ');
+    v.plain = word(&at);
+    v.sealed = word(&at);
+    v.tag = word(&at);
+    v.forged = strcmp(at, "refused\n") == 0;
+    CHECK(v.forged || strcmp(at, "ok\n") == 0);
+    /* Nothing is known of a forgery's message but its length. */
+    if (v.forged && info.kind != AESCOMB_MAC) v.plain.len = v.sealed.len;
     run(&v);
     struct bytes *const all[] = {&v.key,  &v.nonce,   &v.plain,   &v.sealed,
                                  &v.tag,  &v.data[0], &v.data[1], &v.data[2]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->at);
-}
-
-static char *trim(char *text) {
-    while (isspace((unsigned char)*text)) text++;
-    char *end = text + strlen(text);
-    while (end > text && isspace((unsigned char)end[-1])) *--end = 0;
-    return text;
-}
-
-static void add(struct fields *fields, char *name, const char *value) {
-    for (char *c = name; *c != 0; c++) *c = (char)tolower((unsigned char)*c);
-    for (size_t i = 0; i < fields->count; i++) {
-        if (strcmp(fields->list[i].name, name) == 0) {
-            fields->list[i].value = value;
-            return;
-        }
-    }
-    CHECK(fields->count < sizeof fields->list / sizeof *fields->list);
-    fields->list[fields->count].name = name;
-    fields->list[fields->count++].value = value;
-}
-
-/* NAME = value lines, a record from COUNT to COUNT; what stands before the first COUNT of
- * a section, and headings in brackets, are true of all that follows. */
-static void responses(char *text) {
-    struct fields section = {0}, fields = {0};
-    int in_heading = 1, has_record = 0;
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        line = trim(line);
-        if (*line == 0 || *line == '#') continue;
-        int heading = *line == '[';
-        if (heading) {
-            line[strlen(line) - 1] = 0;
-            line++;
-        }
-        char *equals = strchr(line, '=');
-        char *name = line, *value = line + strlen(line);
-        if (equals != NULL) {
-            *equals = 0;
-            name = trim(line);
-            value = trim(equals + 1);
-        }
-        if (strcmp(name, "COUNT") == 0 || strcmp(name, "Count") == 0) {
-            if (has_record) record(&fields);
-            fields = section;
-            has_record = 1;
-            in_heading = 0;
-        } else {
-            if (heading && !in_heading) {
-                if (has_record) record(&fields);
-                has_record = 0;
-            }
-            in_heading |= heading;
-            if (heading && equals == NULL) continue;
-            add(in_heading ? &section : &fields, name, value);
-        }
-    }
-    if (has_record) record(&fields);
-}
-
-/* JSON with a record on each line, all of strings but for the first member. */
-static void json(char *text) {
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        line = trim(line);
-        if (strncmp(line, "{\"id\":", 6) != 0) continue;
-        struct fields fields = {0};
-        char *strings[2];
-        size_t n = 0;
-        for (char *at = strchr(line + 6, '"'); at != NULL; at = strchr(at, '"')) {
-            char *end = strchr(at + 1, '"');
-            CHECK(end != NULL);
-            *end = 0;
-            strings[n++ % 2] = at + 1;
-            if (n % 2 == 0) add(&fields, strings[0], strings[1]);
-            at = end + 1;
-        }
-        record(&fields);
-    }
-}
-
-static void file(const char *path) {
-    FILE *in = fopen(path, "rb");
-    CHECK(in != NULL);
-    CHECK(fseek(in, 0, SEEK_END) == 0);
-    long len = ftell(in);
-    CHECK(len > 0);
-    rewind(in);
-    char *text = take((size_t)len + 1);
-    CHECK(fread(text, 1, (size_t)len, in) == (size_t)len);
-    fclose(in);
-    text[len] = 0;
-    if (*text == '{')
-        json(text);
-    else
-        responses(text);
-    free(text);
 }
 
 int main(int argc, char **argv) {
@@ -480,34 +318,22 @@ int main(int argc, char **argv) {
     if (argc > 2) stride = strtoul(argv[2], NULL, 10);
     comb = new_comb();
     size_t total = 0;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        mode = folders[i].mode;
+    static char line[1 << 16];
+    for (size_t i = 0; i < aescomb_mode_count(); i++) {
+        mode = aescomb_mode_name(i);
         GOOD(aescomb_mode_info(mode, &info, &error));
         make_others();
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", argv[1], folders[i].folder);
-        DIR *directory = opendir(path);
-        CHECK(directory != NULL);
+        snprintf(path, sizeof path, "%s/plain/%s.txt", argv[1], mode);
+        FILE *in = fopen(path, "r");
+        CHECK(in != NULL);
         seen = 0;
-        for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-            if (entry->d_name[0] == '.') continue;
-            snprintf(path, sizeof path, "%s/%s/%s", argv[1], folders[i].folder, entry->d_name);
-            file(path);
-        }
-        closedir(directory);
+        while (fgets(line, sizeof line, in) != NULL)
+            if (*line != '#') read_line(line);
+        CHECK(!ferror(in) && seen > 0);
+        fclose(in);
         free_others();
-        if (seen != folders[i].count) {
-            fprintf(stderr, "%s: %zu vectors, not %zu\n", folders[i].folder, seen,
-                    folders[i].count);
-            return 1;
-        }
         total += seen;
-    }
-    for (size_t i = 0; i < aescomb_mode_count(); i++) {
-        int has = 0;
-        for (size_t j = 0; j < sizeof folders / sizeof *folders; j++)
-            has |= strcmp(aescomb_mode_name(i), folders[j].mode) == 0;
-        CHECK(has);
     }
     aescomb_comb_free(comb);
     printf("%zu vectors, one of %zu computed with\n", total, stride);

@@ -2,8 +2,10 @@
 
 use crate::failure::{Failure, MISUSE, NEGATIVE};
 use crate::output::{Output, say};
-use crate::vectors::{File, Unusable, Vector};
+use crate::vectors::File;
 use aescomb::{Backend, Comb, Key, Keys, Kind, Message, Mode, Op, Status, Text};
+use aescomb_vectors::monte_carlo::{Chain, End, STEPS};
+use aescomb_vectors::{Direction, Problem, Vector};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,15 +13,20 @@ use std::process::ExitCode;
 
 /// Run files of known answers
 ///
-/// Takes JSON files ({"mode", "key_bits", "nonce_bytes", "tag_bytes", "tests": [{"id", "key",
-/// "nonce", "ad", "msg", "ct", "tag"}]}; "key_bits" of one AES key, "ad" a component of associated
-/// data or a list of them, "out" in the place of "ct" and "tag" all that is put out) and the text
-/// files of NIST (.rsp, .txt). A file whose mode has something in parentheses after its name, as in
-/// "aes-128-julius (as coded)", is not for that mode: it is left out, which a line says.
+/// Takes the response files of NIST's CAVP and others in their form (.rsp, .txt), Monte Carlo
+/// tests among them; the JSON of NIST's ACVP (internalProjection.json, or prompt.json with
+/// expectedResults.json beside it); the JSON of Project Wycheproof; and JSON as {"mode",
+/// "key_bits", "nonce_bytes", "tag_bytes", "tests": [{"id", "key", "nonce", "ad", "msg", "ct",
+/// "tag"}]}: "key_bits" of one AES key, "ad" a component of associated data or a list of them,
+/// "out" in the place of "ct" and "tag" all that is put out. A file whose mode has something in
+/// parentheses after its name, as in "aes-128-julius (as coded)", is not for that mode: it is left
+/// out, which a line says. Tests that the library has nothing for are left out, too: lines say how
+/// many, and why.
 ///
 /// Ciphers are tested in both directions; tags are computed, accepted, and with a bit changed refused.
 /// The changed bit is one of tag, text, associated data or nonce, in turn. A message that is refused
-/// must have been wiped.
+/// must have been wiped. Of a Monte Carlo test every chain of 1000 blocks is run, alone and beside
+/// the others of its file, and must end where the next one begins.
 ///
 /// Every vector counts once for every backend, direction and way: alone, in a shuffled batch of all
 /// vectors of its file, and, where several files are for one mode, in a shuffled batch of all
@@ -27,7 +34,7 @@ use std::process::ExitCode;
 /// they come.
 ///
 /// The last line is "N passed, N failed". Exit status: 1 if a vector failed, 2 if a file cannot be
-/// used (the others are run all the same).
+/// used, or has nothing that can be run (the others are run all the same).
 #[derive(Debug, clap::Args)]
 pub(crate) struct KatArgs {
     /// Files of known answers
@@ -58,12 +65,12 @@ impl KatArgs {
         for path in &self.files {
             match File::read(path) {
                 Ok(file) => files.push(file),
-                Err(variant @ Unusable::Variant(_)) => {
-                    writeln!(out, "{}: {variant}", path.display())?;
+                Err(error) if matches!(error.problem, Problem::Variant(_)) => {
+                    writeln!(out, "{error}")?;
                 }
                 Err(error) => {
                     unusable = true;
-                    say(format_args!("aescomb: {}: {error}", path.display()));
+                    say(format_args!("aescomb: {error}"));
                 }
             }
         }
@@ -71,26 +78,27 @@ impl KatArgs {
         let mut total = Tally::default();
         for file in &files {
             let vectors: Vec<Case> = cases(file).collect();
+            let chains: Vec<Case> = chains(file).collect();
             let mut tally = Tally::default();
             for backend in &backends {
                 let mut runner = Runner::new(file.mode, *backend, &mut tally)?;
                 runner.alone(&vectors)?;
                 runner.shuffled(&vectors, self.seed)?;
+                runner.monte_carlo(&chains)?;
             }
             report(
                 out,
                 &file.path.display().to_string(),
                 file.mode,
-                vectors.len(),
+                file.vectors.len(),
                 tally,
                 &mut total,
             )?;
-            if file.not_bytes > 0 {
+            for (reason, count) in &file.left_out {
                 writeln!(
                     out,
-                    "{}: {} vectors left out: their messages are not whole bytes",
-                    file.path.display(),
-                    file.not_bytes
+                    "{}: {count} vectors left out: {reason}",
+                    file.path.display()
                 )?;
             }
         }
@@ -109,6 +117,12 @@ impl KatArgs {
             )?;
         }
         writeln!(out, "{} passed, {} failed", total.passed, total.failed)?;
+        if files.is_empty() && !unusable {
+            unusable = true;
+            say(format_args!(
+                "aescomb: nothing was run: all files are left out"
+            ));
+        }
         Ok(match (total.failed, unusable) {
             (0, false) => ExitCode::SUCCESS,
             (0, true) => MISUSE.into(),
@@ -126,23 +140,33 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Whether the vector says what the result is: what has to be refused can only
-    /// be opened.
+    /// be opened, verified or decrypted.
     fn has(&self, op: Op) -> bool {
-        op == Op::Open || !self.vector.refused
+        matches!(op, Op::Open | Op::Verify | Op::Decrypt) || !self.vector.refused
     }
 }
 
-fn cases(file: &File) -> impl Iterator<Item = Case<'_>> {
+fn all(file: &File) -> impl Iterator<Item = Case<'_>> {
     file.vectors.iter().map(|vector| Case {
         file: &file.path,
         vector,
     })
 }
 
+/// A file's vectors but those of Monte Carlo tests.
+fn cases(file: &File) -> impl Iterator<Item = Case<'_>> {
+    all(file).filter(|case| case.vector.monte_carlo.is_none())
+}
+
+/// A file's vectors of Monte Carlo tests.
+fn chains(file: &File) -> impl Iterator<Item = Case<'_>> {
+    all(file).filter(|case| case.vector.monte_carlo.is_some())
+}
+
 /// Vectors of modes that several files are for.
 fn by_mode(files: &[File]) -> Vec<(Mode, Vec<Case<'_>>)> {
     let mut modes: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
-    for file in files {
+    for file in files.iter().filter(|file| cases(file).next().is_some()) {
         modes.entry(file.mode.name()).or_default().push(file);
     }
     modes
@@ -240,6 +264,64 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Chains, each in calls of its own, and those of a direction side by side, as each
+    /// says where it begins.
+    fn monte_carlo(&mut self, cases: &[Case<'_>]) -> Result<(), Failure> {
+        for op in self.mode.info().kind.ops() {
+            let direction = match op {
+                Op::Encrypt => Direction::Encrypt,
+                _ => Direction::Decrypt,
+            };
+            let of_op = |case: &&Case| {
+                let chain = case.vector.monte_carlo;
+                chain.is_some_and(|chain| chain.direction == direction)
+            };
+            let cases: Vec<Case> = cases.iter().filter(of_op).copied().collect();
+            let keys = self.expand(&cases)?;
+            let begin: Vec<Chain> = cases
+                .iter()
+                .filter_map(|case| Chain::new(case.vector))
+                .collect();
+
+            let mut ends = begin.clone();
+            for (chain, key) in ends.iter_mut().zip(&keys) {
+                for _ in 0..STEPS {
+                    self.step(op, Keys::Shared(key), std::slice::from_mut(chain))?;
+                }
+            }
+            self.count(op, &cases, broken(&cases, &ends), "a chain alone");
+
+            let mut ends = begin;
+            for _ in 0..STEPS {
+                self.step(op, Keys::Table(&keys), &mut ends)?;
+            }
+            let way = format!("beside {} other chains", cases.len().saturating_sub(1));
+            self.count(op, &cases, broken(&cases, &ends), &way);
+        }
+        Ok(())
+    }
+
+    /// The next block of every chain, in one call.
+    fn step(&mut self, op: Op, keys: Keys<'_>, chains: &mut [Chain]) -> Result<(), aescomb::Error> {
+        let mut blocks: Vec<[u8; 16]> = chains.iter().map(|chain| *chain.input()).collect();
+        let mut batch: Vec<Message> = blocks
+            .iter_mut()
+            .zip(&*chains)
+            .enumerate()
+            .map(|(i, (block, chain))| {
+                let text = Text::in_place(block);
+                Message::new(text).nonce(chain.nonce()).key(i as u32)
+            })
+            .collect();
+        // A cipher that does not pad has nothing to refuse.
+        let _ = self.comb.run(op, keys, &mut batch)?;
+        drop(batch);
+        for (chain, block) in chains.iter_mut().zip(blocks) {
+            chain.push(block);
+        }
+        Ok(())
+    }
+
     fn expand(&self, cases: &[Case<'_>]) -> Result<Vec<Key>, aescomb::Error> {
         let raw: Vec<&[u8]> = cases.iter().map(|case| &case.vector.key[..]).collect();
         let mut keys = Vec::new();
@@ -321,7 +403,11 @@ impl<'a> Runner<'a> {
                     (Status::Done, Expected::Output(output)) => differs(message.output(), output),
                     (Status::Done, Expected::Tag(_)) => None,
                     (Status::Done, Expected::Refused) => Some("a wrong tag is accepted".into()),
-                    (Status::BadTag, Expected::Refused) if message.output().is_empty() => None,
+                    (Status::BadTag | Status::BadPadding, Expected::Refused)
+                        if message.output().is_empty() =>
+                    {
+                        None
+                    }
                     (Status::BadTag, Expected::Output(_)) => {
                         Some("the right tag is refused".into())
                     }
@@ -332,7 +418,7 @@ impl<'a> Runner<'a> {
         drop(batch);
         let left = |i: usize| match &trials[i].expected {
             Expected::Tag(tag) => differs(&tags[i], tag),
-            Expected::Refused if op == Op::Open => {
+            Expected::Refused if op != Op::Verify => {
                 let opened = texts[i].len() - trials[i].appended;
                 let wiped = texts[i][..opened].iter().all(|byte| *byte == 0);
                 (!wiped).then(|| "refused, but not wiped".into())
@@ -394,11 +480,13 @@ impl Trial {
         let sealed = || [&ct[..], tag].concat();
         let (text, expected) = match op {
             Op::Encrypt => (msg.clone(), Expected::Output(ct.clone())),
+            Op::Decrypt if vector.refused => (ct.clone(), Expected::Refused),
             Op::Decrypt => (ct.clone(), Expected::Output(msg.clone())),
             Op::Seal => (msg.clone(), Expected::Output(sealed())),
             Op::Open if vector.refused => (sealed(), Expected::Refused),
             Op::Open => (sealed(), Expected::Output(msg.clone())),
             Op::Mac => (msg.clone(), Expected::Tag(tag.clone())),
+            Op::Verify if vector.refused => (msg.clone(), Expected::Refused),
             Op::Verify => (msg.clone(), Expected::Output(Vec::new())),
         };
         Trial {
@@ -409,10 +497,7 @@ impl Trial {
                 Op::Seal | Op::Open => tag.len(),
                 _ => 0,
             },
-            opened: match vector.refused {
-                true => ct.len(),
-                false => msg.len(),
-            },
+            opened: vector.msg_len(),
             tag: match op {
                 Op::Mac => vec![0; tag.len()],
                 Op::Verify => tag.clone(),
@@ -438,6 +523,31 @@ impl Trial {
         let bit = turn / count % (8 * parts[part].len());
         parts[part][bit / 8] ^= 1 << (bit % 8);
     }
+}
+
+/// What is wrong with chains that were run to their ends.
+fn broken(cases: &[Case<'_>], chains: &[Chain]) -> Vec<Finding> {
+    let ends: Vec<End> = chains.iter().map(Chain::end).collect();
+    let finding = |i: usize| {
+        let result = differs(&ends[i].output, cases[i].vector.output());
+        let next = cases.get(i + 1).map(|case| case.vector);
+        let follows = |next: &&Vector| next.monte_carlo.is_some_and(|chain| chain.follows);
+        result.or_else(|| {
+            let next = next.filter(follows)?;
+            let (key, nonce, input) = (&ends[i].key, &ends[i].nonce, &ends[i].input);
+            [
+                ("key", &key[..], &next.key[..]),
+                ("IV", nonce, &next.nonce),
+                ("input", input, next.input()),
+            ]
+            .into_iter()
+            .find_map(|(what, ours, theirs)| {
+                let finding = differs(ours, theirs)?;
+                Some(format!("the {what} that it ends with, {finding}"))
+            })
+        })
+    };
+    (0..cases.len()).map(finding).collect()
 }
 
 /// Where bytes differ from what they should be.
