@@ -337,7 +337,7 @@ else
         --library "$target/asm/$host/release/deps/libaescomb_c.a"
 fi
 if [ $arm = yes ]; then
-    beside "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes512"
+    beside "emulated: 64-bit ARM (portable)" emulated_arm "aesni vaes256 vaes256vl vaes512"
 fi
 step "tests" tests
 step "recorded figures" "$xtask" record --check
@@ -350,12 +350,12 @@ if [ $emulation = yes ]; then
     # that nothing uses instructions that the CPU lacks.
     instructions=(--test alloc --test wycheproof)
     step "emulated: x86-64 without AES (portable)" \
-        emulated_x86 Nehalem "aesni vaes256 vaes512" "${instructions[@]}"
+        emulated_x86 Nehalem "aesni vaes256 vaes256vl vaes512" "${instructions[@]}"
     step "emulated: x86-64 without AVX (aesni)" \
-        emulated_x86 Westmere "vaes256 vaes512" "${instructions[@]}"
+        emulated_x86 Westmere "vaes256 vaes256vl vaes512" "${instructions[@]}"
     # Not computed with: QEMU 7.2 gets VAES wrong in the upper half of registers.
     step "emulated: x86-64 with VAES, without VPCLMULQDQ (aesni)" \
-        emulated_x86 max,-vpclmulqdq "vaes256 vaes512" --test alloc
+        emulated_x86 max,-vpclmulqdq "vaes256 vaes256vl vaes512" --test alloc
 fi
 step "compiled once" compiled_once
 for name in "${!beside_process[@]}"; do

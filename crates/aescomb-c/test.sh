@@ -120,7 +120,7 @@ c_tests() {
 
 backends() {
     local backend
-    for backend in vaes512 vaes256 aesni portable; do
+    for backend in vaes512 vaes256vl vaes256 aesni portable; do
         echo "$backend"
         if AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 >/dev/null 2>&1; then
             AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors"

@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aescomb_comb_new(
 /// What a new scheduler has measures best.
 ///
 /// Errors: `AESCOMB_LANES` for 0 and for more than the backend has (32 for vaes512, 16 for
-/// vaes256, 8 for aesni, 4 for portable); `AESCOMB_POINTER`, `AESCOMB_BUSY`.
+/// vaes256 and vaes256vl, 8 for aesni, 4 for portable); `AESCOMB_POINTER`, `AESCOMB_BUSY`.
 ///
 /// # Safety
 /// As the header says.

@@ -560,6 +560,8 @@ mod crypt {
     #[test]
     fn there_and_back() {
         let data: Vec<u8> = (0..100_000_u32).map(|i| (i * 31 / 8) as u8).collect();
+        // Two different keys, of so many times 128 bits each.
+        let two_keys_of = |n| KEY.repeat(n) + &NONCE.repeat(n);
         for (mode, nonce) in [
             ("ecb-pkcs7", ""),
             ("cbc-pkcs7", NONCE),
@@ -571,7 +573,7 @@ mod crypt {
         ] {
             let two_keys = mode == "xts";
             let keys = match two_keys {
-                true => vec![KEY.repeat(2), KEY.repeat(4)],
+                true => vec![two_keys_of(1), two_keys_of(2)],
                 false => vec![KEY.to_owned(), KEY[..16].repeat(3), KEY.repeat(2)],
             };
             for key in keys {
@@ -645,7 +647,7 @@ mod crypt {
                 "key of 16 bytes; allowed: 32 or 64",
             ),
             (
-                format!("encrypt --mode xts --key {KEY}{KEY} --nonce {NONCE}"),
+                format!("encrypt --mode xts --key {KEY}{NONCE} --nonce {NONCE}"),
                 "text of 5 bytes; allowed: at least 16",
             ),
             (

@@ -23,6 +23,9 @@ pub enum Backend {
     /// VAES on 512-bit registers: x86-64 with VAES, VPCLMULQDQ, BMI2 and
     /// AVX-512 F, BW, VL.
     Vaes512,
+    /// The same on 256-bit registers, for serial modes; others have it as
+    /// [`Backend::Vaes256`].
+    Vaes256Vl,
     /// VAES on 256-bit registers: x86-64 with VAES, VPCLMULQDQ and AVX2.
     Vaes256,
     /// AES-NI on 128-bit registers: x86-64 with AES, PCLMULQDQ, SSSE3 and SSE4.1.
@@ -34,8 +37,9 @@ pub enum Backend {
 impl Backend {
     /// All backends, widest first; whether this CPU has one,
     /// [`Backend::is_available`] says.
-    pub const ALL: [Backend; 4] = [
+    pub const ALL: [Backend; 5] = [
         Backend::Vaes512,
+        Backend::Vaes256Vl,
         Backend::Vaes256,
         Backend::Aesni,
         Backend::Portable,
@@ -50,13 +54,13 @@ impl Backend {
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Backend::Vaes512 => detect::vaes512(),
+            Backend::Vaes512 | Backend::Vaes256Vl => detect::vaes512(),
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes256 => detect::vaes256(),
             #[cfg(target_arch = "x86_64")]
             Backend::Aesni => detect::ni(),
             #[cfg(not(target_arch = "x86_64"))]
-            Backend::Vaes512 | Backend::Vaes256 | Backend::Aesni => false,
+            Backend::Vaes512 | Backend::Vaes256Vl | Backend::Vaes256 | Backend::Aesni => false,
             Backend::Portable => true,
         }
     }
@@ -67,22 +71,23 @@ impl Backend {
     ///
     /// | CPU | serial | parallel | measured |
     /// |---|---|---|---|
-    /// | Intel Sapphire Rapids | vaes512 | vaes512 | 2 KiB: CTR 0.166 cpb, vaes256 0.186; CBC 0.221, 0.220 |
-    /// | AMD Zen 4 | vaes256 | vaes512 | CBC 2 KiB, 16 lanes: vaes256 a tenth faster |
+    /// | Intel Sapphire Rapids | vaes512 | vaes512 | internet mix, vaes512, vaes256vl, vaes256: CBC 1, 1.07, 1.11; CMAC 1, 1.15, 1.20 |
+    /// | AMD Zen 4 | vaes256vl | vaes512 | internet mix, vaes256vl, vaes256: CBC 173, 186 cycles; CMAC 194, 229 |
     /// | others | widest they have | widest they have | |
     pub fn preferred(serial: bool) -> Backend {
         #[cfg(target_arch = "x86_64")]
         if serial && detect::zen4() {
-            return Backend::Vaes256;
+            return Backend::Vaes256Vl;
         }
         let _ = serial;
         Backend::available().next().unwrap_or(Backend::Portable)
     }
 
-    /// `vaes512`, `vaes256`, `aesni` or `portable`.
+    /// `vaes512`, `vaes256vl`, `vaes256`, `aesni` or `portable`.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Vaes512 => "vaes512",
+            Backend::Vaes256Vl => "vaes256vl",
             Backend::Vaes256 => "vaes256",
             Backend::Aesni => "aesni",
             Backend::Portable => "portable",
@@ -93,6 +98,7 @@ impl Backend {
     pub fn description(self) -> &'static str {
         match self {
             Backend::Vaes512 => "VAES on 512-bit registers (AVX-512 F, BW, VL)",
+            Backend::Vaes256Vl => "VAES on 256-bit registers (AVX-512 VL) for serial modes",
             Backend::Vaes256 => "VAES on 256-bit registers (AVX2)",
             Backend::Aesni => "AES-NI on 128-bit registers (SSE4.1)",
             Backend::Portable => "constant-time bitsliced software, any CPU",
@@ -103,7 +109,7 @@ impl Backend {
     pub fn max_lanes(self) -> usize {
         match self {
             Backend::Vaes512 => 32,
-            Backend::Vaes256 => 16,
+            Backend::Vaes256Vl | Backend::Vaes256 => 16,
             Backend::Aesni => 8,
             Backend::Portable => 4,
         }
@@ -118,7 +124,7 @@ impl Backend {
         match self {
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes512 if detect::zen5() => 32,
-            Backend::Vaes512 | Backend::Vaes256 => 16,
+            Backend::Vaes512 | Backend::Vaes256Vl | Backend::Vaes256 => 16,
             Backend::Aesni => 8,
             Backend::Portable => 4,
         }
@@ -154,22 +160,22 @@ impl FromStr for Backend {
     }
 }
 
-/// The only `match` over instruction sets: `$body` with `$s` the token of `$backend`. The
-/// one with twice as many registers in flight is taken, and code for it made, where
-/// `$twice` says so: of serial modes, for CPUs that need as many.
+/// The only `match` over instruction sets: `$body` with `$s` the token of `$backend`. Where
+/// `$serial` says so, code is also made for those that only serial modes gain from, and
+/// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
     ($backend:expr, $s:ident => $body:expr) => {
         $crate::backend::dispatch!($backend, const { false }, $s => $body)
     };
-    ($backend:expr, const $can:block $(&& $twice:expr)?, $s:ident => $body:expr) => {{
+    ($backend:expr, const $serial:block $(&& $twice:expr)?, $s:ident => $body:expr) => {{
         // Unit tests do without: all kernels once more would take as long to compile as
         // all else together.
         #[cfg(all(target_arch = "x86_64", not(test)))]
         {
-            use $crate::isa::{Ni, Vaes256, Vaes512, Vaes512x8};
+            use $crate::isa::{Ni, Vaes256, Vaes256Vl, Vaes512, Vaes512x8};
             match $backend {
                 $crate::Backend::Vaes512 => {
-                    if const $can
+                    if const $serial
                         $(&& $twice)?
                         && let Some($s) = Vaes512x8::detect()
                     {
@@ -179,7 +185,12 @@ macro_rules! dispatch {
                         return $body;
                     }
                 }
-                $crate::Backend::Vaes256 => {
+                $crate::Backend::Vaes256Vl if const $serial => {
+                    if let Some($s) = Vaes256Vl::detect() {
+                        return $body;
+                    }
+                }
+                $crate::Backend::Vaes256Vl | $crate::Backend::Vaes256 => {
                     if let Some($s) = Vaes256::detect() {
                         return $body;
                     }

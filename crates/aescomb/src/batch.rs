@@ -1,10 +1,12 @@
 //! Batches: what a call works on, in forms that feed one engine.
 
+use crate::admission::{Alike, Call, is_short};
 use crate::error::{Allowed, Error, Field};
-use crate::job::{Job, Jobs, lacking};
-use crate::scheduler::Task;
+use crate::job::{Job, Jobs};
 use crate::text::Text;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ impl<'a> Message<'a> {
         }
     }
 
+    #[cfg(feature = "rayon")]
     pub(crate) fn job(&self) -> &Job {
         &self.job
     }
@@ -255,6 +258,37 @@ impl<O: Offset> Layout<'_, O> {
         match self {
             Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
             Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
+        }
+    }
+
+    /// The same of [`Layout::span`], and whether there is nothing wrong with it: without a
+    /// branch for each of its rules.
+    #[inline(always)]
+    fn place(&self, i: usize, end: usize) -> (usize, usize, usize, bool) {
+        // Beyond any end.
+        let get = |offset: O| offset.get().unwrap_or(usize::MAX);
+        match self {
+            Layout::Offsets(offsets) => {
+                let (from, to) = (get(offsets[i]), get(offsets[i + 1]));
+                let len = to.wrapping_sub(from);
+                (from, len, len, (from <= to) & (to <= end))
+            }
+            Layout::Slots { starts, lengths } => {
+                let (start, len) = (get(starts[i]), get(lengths[i]));
+                let before = match i {
+                    0 => 0,
+                    // It was found good before.
+                    i => get(starts[i - 1]).wrapping_add(get(lengths[i - 1])),
+                };
+                let inside = (start <= end) & (len <= end.wrapping_sub(start));
+                (start, len, len, inside & (before <= start))
+            }
+            Layout::Ring { stride, lengths } => {
+                let (start, len) = (i.saturating_mul(*stride), get(lengths[i]));
+                let inside = (start <= end) & (len <= end.wrapping_sub(start));
+                let room = (*stride).min(end.wrapping_sub(start));
+                (start, len, room, inside & (len <= *stride))
+            }
         }
     }
 
@@ -469,14 +503,6 @@ impl<'a, O: Offset> Packed<'a, O> {
     }
 }
 
-/// What scheduling wants to know of a message that was admitted.
-pub(crate) struct Admitted {
-    pub len: usize,
-    pub key: u32,
-    /// Bytes of its result.
-    pub written: usize,
-}
-
 /// Whether the two have no byte in common.
 #[inline(always)]
 pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> bool {
@@ -485,7 +511,7 @@ pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: us
 }
 
 pub(crate) mod sealed {
-    use super::{Admitted, Error, Job, Status, Task};
+    use super::{Alike, Call, Error, Job, Range, Status, Vec};
 
     pub trait Sealed {}
 
@@ -494,18 +520,14 @@ pub(crate) mod sealed {
     #[allow(private_interfaces)]
     pub trait Parts {
         fn count(&self) -> usize;
-        /// What is wrong with the batch as a whole; `verdicts`: the call makes
-        /// a verdict per message.
-        fn check(&self, verdicts: bool) -> Result<(), Error>;
-        /// Checks message `i`; `memory` has room for a job per message.
-        fn admit(
-            &mut self,
-            task: &mut Task<'_>,
-            memory: &mut [Job],
-            i: usize,
-        ) -> Result<Admitted, Error>;
-        /// The jobs of messages that were admitted.
-        fn jobs<'a>(&'a self, memory: &'a [Job]) -> &'a [Job];
+        /// Checks the batch as a whole and all its messages, and reports these as done:
+        /// a walk of its own over the results would cost as much as this one. Nothing
+        /// else is written. How the lengths are is for the order.
+        fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
+        /// Makes the jobs of a range of messages that were checked, in `memory` if need be.
+        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>);
+        /// The jobs that were prepared last, for that range.
+        fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Job]) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
     }
 }
@@ -520,17 +542,20 @@ impl sealed::Parts for [Message<'_>] {
         self.len()
     }
 
-    fn check(&self, _: bool) -> Result<(), Error> {
-        Ok(())
+    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+        Job::check(call, Job::of_mut(self))
     }
 
-    #[inline(always)]
-    fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
-        task.take(&mut self[i].job)
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Job>) {
+        if call.may_append() {
+            for job in Job::of_mut(&mut self[range]) {
+                (job.tag, job.len) = call.prepared(job);
+            }
+        }
     }
 
-    fn jobs<'a>(&'a self, _: &'a [Job]) -> &'a [Job] {
-        Job::of(self)
+    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Job]) -> &'a [Job] {
+        Job::of(&self[range])
     }
 
     #[inline(always)]
@@ -547,45 +572,22 @@ impl sealed::Parts for Jobs<'_> {
         self.len()
     }
 
-    fn check(&self, _: bool) -> Result<(), Error> {
-        Ok(())
+    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+        Jobs::check(self, call)
     }
 
-    #[inline(always)]
-    fn admit(&mut self, task: &mut Task<'_>, _: &mut [Job], i: usize) -> Result<Admitted, Error> {
-        let job = self.begin(i);
-        let special = u64::from(job.component_count) << 32 | u64::from(job.tag_appended);
-        if task.doubts(job, false) | (special != 0) {
-            return admit_special(self, task, i);
-        }
-        task.admit(job, 0)
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Job>) {
+        Jobs::prepare(self, call, range);
     }
 
-    fn jobs<'a>(&'a self, _: &'a [Job]) -> &'a [Job] {
-        self.as_slice()
+    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Job]) -> &'a [Job] {
+        self.as_slice(range)
     }
 
     #[inline(always)]
     fn report(&mut self, i: usize, status: Status, written: usize) {
         Jobs::report(self, i, status, written);
     }
-}
-
-/// The same of a job with an appended tag, or that may lack something; out of line, as two
-/// copies of admission in one function lack registers.
-#[inline(never)]
-fn admit_special(jobs: &mut Jobs<'_>, task: &mut Task<'_>, i: usize) -> Result<Admitted, Error> {
-    let job = jobs.get(i);
-    let appended = job.tag_appended != 0;
-    if task.doubts(job, appended) | (job.component_count != 0) {
-        lacking(job, task.has_shared_key())?;
-    }
-    if !appended {
-        return task.admit(job, 0);
-    }
-    let (tag, len, longer) = task.append(job)?;
-    jobs.append(i, tag, len);
-    task.admit(jobs.get(i), longer)
 }
 
 impl Batch for Jobs<'_> {}
@@ -598,22 +600,16 @@ macro_rules! as_slice {
                 self.len()
             }
 
-            fn check(&self, verdicts: bool) -> Result<(), Error> {
-                self[..].check(verdicts)
+            fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+                self[..].check(call)
             }
 
-            #[inline(always)]
-            fn admit(
-                &mut self,
-                task: &mut Task<'_>,
-                memory: &mut [Job],
-                i: usize,
-            ) -> Result<Admitted, Error> {
-                self[..].admit(task, memory, i)
+            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>) {
+                self[..].prepare(call, range, memory)
             }
 
-            fn jobs<'j>(&'j self, memory: &'j [Job]) -> &'j [Job] {
-                self[..].jobs(memory)
+            fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j [Job]) -> &'j [Job] {
+                self[..].jobs(range, memory)
             }
 
             #[inline(always)]
@@ -627,7 +623,7 @@ macro_rules! as_slice {
 }
 as_slice! {
     ['a, const N: usize] [Message<'a>; N];
-    ['a] alloc::vec::Vec<Message<'a>>;
+    ['a] Vec<Message<'a>>;
 }
 
 #[allow(private_interfaces)]
@@ -636,8 +632,70 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         self.layout.len()
     }
 
-    fn check(&self, verdicts: bool) -> Result<(), Error> {
+    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+        self.check_columns(call.rules.judges)?;
         let n = self.count();
+        if n == 0 {
+            return Ok(Alike {
+                texts: true,
+                keys: true,
+            });
+        }
+        let mut admission = call.admission();
+        let mut admit = |batch: &mut Self, i| {
+            let mut job = Job::default();
+            batch
+                .describe(i, &mut job)
+                .and_then(|()| admission.admit(&job))
+                .map_err(|e| e.at(i))
+        };
+        admit(self, 0)?;
+        if let Some(alike) = self.all_good(call) {
+            return Ok(alike);
+        }
+        for i in 0..n {
+            let written = admit(self, i)?;
+            self.report(i, Status::Done, written);
+        }
+        Ok(Alike {
+            texts: false,
+            keys: call.has_shared_key(),
+        })
+    }
+
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>) {
+        let first = range.start;
+        if memory.len() < range.len() {
+            memory.resize(range.len(), Job::default());
+        }
+        for i in range {
+            let job = &mut memory[i - first];
+            // Looked at again, for memory that another program part changes against all
+            // rules: nothing beyond the buffers may be touched.
+            let there = self.describe(i, job).is_ok() && call.has_room(job);
+            assert!(there, "the layout of a batch changed during a call");
+            (job.tag, job.len) = call.prepared(job);
+        }
+    }
+
+    fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Job]) -> &'a [Job] {
+        &memory[..range.len()]
+    }
+
+    #[inline(always)]
+    fn report(&mut self, i: usize, status: Status, len: usize) {
+        // A batch that is refused may have too few.
+        if let Some(result) = self.results.as_mut().and_then(|all| all.get_mut(i)) {
+            *result = MessageResult { status, len };
+        }
+    }
+}
+
+impl<O: Offset> Packed<'_, O> {
+    /// What is wrong with the batch as a whole; `verdicts`: the call makes a verdict for
+    /// every message.
+    fn check_columns(&self, verdicts: bool) -> Result<(), Error> {
+        let n = self.layout.len();
         let count = |given: usize, field| match given {
             g if g == n => Ok(()),
             g => Err(Error::new(field, g, Allowed::Exactly(n))),
@@ -708,13 +766,55 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         Ok(())
     }
 
+    /// Whether all messages are good, as most batches are, none of them long, where the first
+    /// was found to be good: the columns are looked at, and no job is made. Results are
+    /// reported then.
+    fn all_good(&mut self, call: &Call<'_>) -> Option<Alike> {
+        if !call.is_same_for_all() {
+            return None;
+        }
+        let n = self.layout.len();
+        let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
+        let data_end = self.data.len();
+        let bounds = call.bounds(self.appended);
+        let (_, first_len, ..) = self.layout.place(0, src_end);
+        let (mut good, mut equal) = (true, true);
+        for i in 0..n {
+            let (start, len, room, inside) = self.layout.place(i, src_end);
+            good &= inside;
+            equal &= len == first_len;
+            let room = match &self.output {
+                Some(output) => {
+                    let (_, room, _, inside) = output.place(i, dst_end);
+                    good &= inside;
+                    room
+                }
+                None => room.min(dst_end.wrapping_sub(start)),
+            };
+            if let Some(data) = &self.data_layout {
+                let (_, len, _, inside) = data.place(i, data_end);
+                good &= inside & is_short(len);
+            }
+            let (fits, written) = bounds.fit(len, room);
+            good &= fits & is_short(len);
+            if let Some(results) = &mut self.results {
+                results[i] = MessageResult {
+                    status: Status::Done,
+                    len: written,
+                };
+            }
+        }
+        let keys = match self.keys {
+            Some(keys) => call.have_keys(keys.iter().copied())?,
+            // The first key, which the first message has.
+            None => true,
+        };
+        good.then_some(Alike { texts: equal, keys })
+    }
+
+    /// Describes message `i`.
     #[inline(always)]
-    fn admit(
-        &mut self,
-        task: &mut Task<'_>,
-        memory: &mut [Job],
-        i: usize,
-    ) -> Result<Admitted, Error> {
+    fn describe(&mut self, i: usize, job: &mut Job) -> Result<(), Error> {
         let Text {
             src,
             src_len: src_end,
@@ -730,8 +830,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             }
             None => (start, room.min(dst_end.saturating_sub(start))),
         };
-        let job = &mut memory[i];
-        (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+        (job.src, job.src_len) = (src.wrapping_add(start), len);
         (job.dst, job.dst_len) = (dst.wrapping_add(at), dst_len);
         job.nonce = self
             .nonces
@@ -754,18 +853,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         if let Some(lengths) = self.opened_lens {
             job.opened_len = lengths[i].get().unwrap_or(usize::MAX);
         }
-        task.take(job)
-    }
-
-    fn jobs<'a>(&'a self, memory: &'a [Job]) -> &'a [Job] {
-        &memory[..self.count()]
-    }
-
-    #[inline(always)]
-    fn report(&mut self, i: usize, status: Status, len: usize) {
-        if let Some(results) = &mut self.results {
-            results[i] = MessageResult { status, len };
-        }
+        Ok(())
     }
 }
 

@@ -16,8 +16,10 @@
 //! ```
 //!
 //! Departures from the paper, each measured (HACKING.md, "The scheduler"):
+//! - a batch is done in stretches of some hundred messages, which fit the caches;
 //! - sorting is one pass that hangs every message in the bucket of its length,
-//!   and taking from the longest bucket on; nothing is counted or moved;
+//!   and taking from the longest bucket on; nothing is counted or moved, and nothing
+//!   is sorted where all messages are equal;
 //! - windows are computed one by one while the group runs;
 //! - blocks that are left over (partial blocks, padding, the last block of a
 //!   MAC) are done for the whole group together when it is finished, so that
@@ -114,7 +116,7 @@ pub struct Group {
 /// ```
 /// let groups = aescomb::comb::comb_scheduler(&[3, 9, 3], 2);
 /// assert_eq!(groups.len(), 2);
-/// assert_eq!(groups[0].messages, [1, 2]);
+/// assert_eq!(groups[0].messages, [1, 0]);
 /// ```
 ///
 /// # Panics
@@ -122,10 +124,7 @@ pub struct Group {
 pub fn comb_scheduler(lengths: &[usize], degree: usize) -> Vec<Group> {
     assert!(degree > 0, "a group needs room for a message");
     let mut queue = Queue::default();
-    let Ok(()) = queue.fill(lengths.len(), |i| {
-        Ok::<_, core::convert::Infallible>((0, lengths[i]))
-    });
-    let mut queue = queue.drain();
+    let mut queue = queue.fill(lengths.len(), false, |i| Some((0, lengths[i])));
     let mut groups = Vec::new();
     while queue.len() > 0 {
         let mut messages = alloc::vec![0; degree.min(lengths.len())];
@@ -158,8 +157,6 @@ pub(crate) struct Queue {
     head: Vec<u32>,
     /// The message after each message in its bucket.
     next: Vec<u32>,
-    /// No bucket above it holds a message.
-    top: usize,
     len: usize,
 }
 
@@ -168,7 +165,6 @@ impl Default for Queue {
         Queue {
             head: alloc::vec![NONE; CLASSES * BUCKETS],
             next: Vec::new(),
-            top: 0,
             len: 0,
         }
     }
@@ -185,43 +181,45 @@ fn bucket(rows: usize) -> usize {
 }
 
 impl Queue {
-    /// Fills it with messages `0..n`, of which `message(i)` gives class and
-    /// blocks, or an error that ends the filling.
+    /// Takes those of messages `0..n` of which `message(i)` gives class and blocks, to give
+    /// them back longest first; all, and in their order, where they are `equal`.
     #[inline(always)]
-    pub(crate) fn fill<E>(
+    pub(crate) fn fill(
         &mut self,
         n: usize,
-        mut message: impl FnMut(usize) -> Result<(usize, usize), E>,
-    ) -> Result<(), E> {
+        equal: bool,
+        message: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> Drain<'_> {
         if self.len != 0 {
-            // An earlier filling ended with an error.
+            // An earlier call was left in the middle.
             self.head.fill(NONE);
         }
         if self.next.len() < n {
             self.next.resize(n, NONE);
         }
-        self.len = n;
         // Not in memory: the next message would wait for it there.
         let mut top = 0;
-        let head = &mut self.head[..CLASSES * BUCKETS];
-        for (i, next) in self.next[..n].iter_mut().enumerate() {
-            let (class, rows) = message(i)?;
-            let b = class * BUCKETS + bucket(rows);
-            *next = head[b];
-            head[b] = i as u32;
-            top = top.max(b);
+        let mut len = n;
+        if !equal {
+            let head = &mut self.head[..CLASSES * BUCKETS];
+            // The last first, so that a bucket's messages come out in the caller's order.
+            for (i, next) in self.next[..n].iter_mut().enumerate().rev() {
+                let Some((class, rows)) = message(i) else {
+                    len -= 1;
+                    continue;
+                };
+                let b = class * BUCKETS + bucket(rows);
+                *next = head[b];
+                head[b] = i as u32;
+                top = top.max(b);
+            }
         }
-        self.top = top;
-        Ok(())
-    }
-
-    /// Takes its messages, longest first.
-    #[inline(always)]
-    pub(crate) fn drain(&mut self) -> Drain<'_> {
+        self.len = len;
         Drain {
+            equal: equal.then_some(0),
             first: NONE,
-            top: self.top + 1,
-            len: self.len,
+            top: top + 1,
+            len,
             queue: self,
         }
     }
@@ -230,6 +228,8 @@ impl Queue {
 /// The messages of a [`Queue`], longest first.
 pub(crate) struct Drain<'a> {
     queue: &'a mut Queue,
+    /// Where all messages are equal, and no bucket has any: the next one.
+    equal: Option<u32>,
     /// The bucket that is being emptied, and its first message.
     top: usize,
     first: u32,
@@ -248,6 +248,15 @@ impl Drain<'_> {
     pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
         if self.len == 0 {
             return 0;
+        }
+        if let Some(next) = &mut self.equal {
+            let n = out.len().min(self.len);
+            for out in &mut out[..n] {
+                *out = *next;
+                *next += 1;
+            }
+            self.len -= n;
+            return n;
         }
         let Queue { head, next, .. } = &mut *self.queue;
         let (mut top, mut first) = (self.top, self.first);

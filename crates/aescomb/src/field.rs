@@ -19,6 +19,8 @@ use alloc::vec::Vec;
 
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{CarryLess, Cipher, Isa, Ni, NiOne, Polyval, Uniform, Vaes256, Vaes512, Wide};
+#[cfg(target_arch = "x86_64")]
+use crate::modes::FORWARD;
 
 /// A way to multiply or to double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -547,7 +549,7 @@ fn chained<S: Isa<W: CarryLess>, const LANES: usize, const KARATSUBA: bool, cons
     s.enter(
         #[inline(always)]
         || {
-            let keys = s.keys(&work.key);
+            let keys = s.keys(&work.key, FORWARD);
             let c = Uniform::new(s, &keys, &work.key);
             let h = c.subkey(0);
             let mut t = s.load_row(&work.row);
@@ -583,7 +585,7 @@ fn gcm<
     s.enter(
         #[inline(always)]
         || {
-            let keys = s.keys(&work.key);
+            let keys = s.keys(&work.key, FORWARD);
             let c = Uniform::new(s, &keys, &work.key);
             let stride = c.splat(&halves(LANES as u64, 0));
             let mut counter = s.iota();

@@ -12,7 +12,7 @@
 use crate::backend::{Backend, dispatch};
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
-use crate::modes::Sweep;
+use crate::modes::{FORWARD, Sweep};
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
@@ -25,6 +25,8 @@ mod ni;
 #[cfg(target_arch = "x86_64")]
 mod vaes256;
 #[cfg(target_arch = "x86_64")]
+mod vaes256vl;
+#[cfg(target_arch = "x86_64")]
 mod vaes512;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -34,6 +36,7 @@ mod x86;
 pub(crate) use {
     ni::{Ni, NiOne},
     vaes256::Vaes256,
+    vaes256vl::Vaes256Vl,
     vaes512::{Vaes512, Vaes512x8},
     x86::CarryLess,
 };
@@ -53,7 +56,7 @@ pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block 
         s.enter(
             #[inline(always)]
             || {
-                let keys = s.keys(key);
+                let keys = s.keys(key, FORWARD);
                 s.last(Uniform::new(s, &keys, key).encrypt(s.splat(&block)))
             },
         )
@@ -70,6 +73,9 @@ pub(crate) enum Part {
     /// The second, of modes with two keys.
     Second,
 }
+
+/// Blocks in a line of the cache.
+pub(crate) const LINE: usize = 4;
 
 /// 16 bytes in the order of the standard: byte 0 first.
 pub(crate) type Block = [u8; 16];
@@ -331,7 +337,8 @@ pub(crate) trait Isa: Copy {
     /// InvMixColumns (FIPS 197 section 5.3.3).
     fn inverse_mix(self, x: Self::W) -> Self::W;
 
-    fn keys(self, key: &Key) -> Self::Keys;
+    /// Of the schedules that `uses` says.
+    fn keys(self, key: &Key, uses: Uses) -> Self::Keys;
     /// Gives lane `l` of `keys` the schedules of `key` that `uses` says.
     fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses);
     fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_>;
@@ -398,6 +405,26 @@ pub(crate) trait Isa: Copy {
     /// entries.
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
     unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
+    /// Whether rows are better gathered and scattered a line at a time: all of what a line
+    /// of the cache has, so that it is touched once.
+    const LINES: bool = false;
+    /// The rows from `offset` on, as many as a line has. Where `LINES`.
+    unsafe fn gather_line(self, at: *const *const u8, offset: usize) -> [Self::W; LINE] {
+        // SAFETY: the caller's, of every row.
+        unsafe {
+            let mut rows = [self.gather(at, offset); LINE];
+            for (i, row) in rows.iter_mut().enumerate().skip(1) {
+                *row = self.gather(at, offset + i * 16);
+            }
+            rows
+        }
+    }
+    unsafe fn scatter_line(self, rows: [Self::W; LINE], to: *const *mut u8, offset: usize) {
+        for (i, row) in rows.into_iter().enumerate() {
+            // SAFETY: the caller's, of every row.
+            unsafe { self.scatter(row, to, offset + i * 16) };
+        }
+    }
     /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
     unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);

@@ -9,6 +9,7 @@
 //! of others promises the same.
 #![allow(unsafe_code)]
 
+use crate::admission::{Admission, Alike, Call};
 use crate::batch::{Message, Status};
 use crate::bytes;
 use crate::error::{Allowed, Error, Field};
@@ -16,6 +17,7 @@ use crate::key::{Key, Keys};
 use crate::modes::padding_len;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 /// A [`Message`] by raw pointers, for foreign interfaces and for packet rings that
 /// describe their packets once: a batch of them is [`Jobs`]. All lengths are in bytes. A
@@ -153,6 +155,43 @@ impl Job {
     pub(crate) fn of<'a>(messages: &'a [Message<'_>]) -> &'a [Job] {
         // SAFETY: a message is its job.
         unsafe { core::slice::from_raw_parts(messages.as_ptr().cast(), messages.len()) }
+    }
+
+    /// The same, to be checked and prepared.
+    #[inline(always)]
+    pub(crate) fn of_mut<'a>(messages: &'a mut [Message<'_>]) -> &'a mut [Job] {
+        // SAFETY: a message is its job.
+        unsafe { core::slice::from_raw_parts_mut(messages.as_mut_ptr().cast(), messages.len()) }
+    }
+
+    /// Checks jobs of messages, and reports them as done; what is wrong with the first that
+    /// is bad.
+    pub(crate) fn check(call: &Call<'_>, jobs: &mut [Job]) -> Result<Alike, Error> {
+        let mut admission = call.admission();
+        let Some(first) = jobs.first() else {
+            return Ok(Alike {
+                texts: true,
+                keys: true,
+            });
+        };
+        let len = first.src_len;
+        admission.admit(first).map_err(|e| e.at(0))?;
+        // SAFETY: there are so many jobs, and they are borrowed.
+        if let Some(texts) = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
+            && let Some(keys) = call.have_keys(jobs.iter().map(|job| job.place))
+        {
+            return Ok(Alike { texts, keys });
+        }
+        let mut equal = true;
+        for (i, job) in jobs.iter_mut().enumerate() {
+            let written = admission.admit(job).map_err(|e| e.at(i))?;
+            job.report(Status::Done, written);
+            equal &= job.src_len == len;
+        }
+        Ok(Alike {
+            texts: equal,
+            keys: call.has_shared_key(),
+        })
     }
 
     #[inline(always)]
@@ -327,9 +366,53 @@ impl<'a> Jobs<'a> {
         self.count
     }
 
-    /// Makes job `i` ready for admission.
+    /// As [`Job::check`].
+    pub(crate) fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+        let mut admission = call.admission();
+        if self.count == 0 {
+            return Ok(Alike {
+                texts: true,
+                keys: true,
+            });
+        }
+        let admit = |jobs: &mut Self, admission: &mut Admission<'_, '_>, i| {
+            let job = jobs.begin(i);
+            lacking(call, job)?;
+            admission.admit(job)
+        };
+        admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
+        // SAFETY: there are so many jobs, which nobody else uses.
+        if let Some(texts) = unsafe { call.all_good::<true>(self.first, self.count) }
+            && let Some(keys) = call.have_keys(0..self.count as u32)
+        {
+            return Ok(Alike { texts, keys });
+        }
+        for i in 0..self.count {
+            let written = admit(self, &mut admission, i).map_err(|e| e.at(i))?;
+            self.report(i, Status::Done, written);
+        }
+        Ok(Alike {
+            texts: false,
+            keys: call.has_shared_key(),
+        })
+    }
+
+    /// Makes jobs that were checked ready for the kernels.
+    pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
+        for i in range {
+            let (tag, len) = {
+                let job = self.begin(i);
+                call.prepared(job)
+            };
+            let job = self.at(i);
+            // SAFETY: as in `begin`.
+            unsafe { ((*job).tag, (*job).len) = (tag, len) }
+        }
+    }
+
+    /// Writes the engine's own members of job `i`.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, i: usize) -> &Job {
+    fn begin(&mut self, i: usize) -> &Job {
         let job = self.at(i);
         // SAFETY: it is there. No reference to it is left, nor made but for reading: its
         // key may be read too.
@@ -339,20 +422,6 @@ impl<'a> Jobs<'a> {
             (*job).len = (*job).src_len;
             &*job
         }
-    }
-
-    /// Notes where the appended tag of job `i` is, and its length without it.
-    #[inline(always)]
-    pub(crate) fn append(&mut self, i: usize, tag: *mut u8, len: usize) {
-        let job = self.at(i);
-        // SAFETY: as in `begin`.
-        unsafe { ((*job).tag, (*job).len) = (tag, len) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(&self, i: usize) -> &Job {
-        // SAFETY: it is there, and nobody changes it meanwhile.
-        unsafe { &*self.at(i) }
     }
 
     #[inline(always)]
@@ -372,18 +441,31 @@ impl<'a> Jobs<'a> {
         unsafe { self.first.add(i) }
     }
 
-    pub(crate) fn as_slice(&self) -> &[Job] {
-        match self.count {
-            0 => &[],
-            // SAFETY: there are that many.
-            n => unsafe { core::slice::from_raw_parts(self.first, n) },
-        }
+    /// Those that were prepared.
+    pub(crate) fn as_slice(&self, range: Range<usize>) -> &[Job] {
+        assert!(range.start < range.end && range.end <= self.count);
+        // SAFETY: there are that many.
+        unsafe { core::slice::from_raw_parts(self.first.add(range.start), range.len()) }
     }
 }
 
-/// What a job lacks, if anything; looked at where a pointer is null.
+/// What a foreign job lacks, if anything.
+#[inline(always)]
+fn lacking(call: &Call<'_>, job: &Job) -> Result<(), Error> {
+    let nulls = job.src.is_null() & (job.src_len > 0)
+        | job.dst.is_null() & (job.dst_len > 0)
+        | job.nonce.is_null() & (job.nonce_len > 0)
+        | job.data.is_null() & (job.data_len > 0)
+        | job.tag.is_null() & (job.tag_len > 0) & (job.tag_appended == 0);
+    let shared = call.has_shared_key();
+    match nulls | (job.component_count != 0) | (shared & !job.key.is_null()) {
+        true => lack(job, shared),
+        false => Ok(()),
+    }
+}
+
 #[cold]
-pub(crate) fn lacking(job: &Job, shared_key: bool) -> Result<(), Error> {
+fn lack(job: &Job, shared_key: bool) -> Result<(), Error> {
     let parts = [
         (Field::TextLength, job.src, job.src_len),
         (Field::OutputLength, job.dst.cast_const(), job.dst_len),

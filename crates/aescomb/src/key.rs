@@ -19,7 +19,7 @@ pub(crate) const CONSTANTS: usize = 10;
 ///
 /// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
 /// touches what it needs; 1 KiB more once long messages of a mode like GCM or OCB
-/// come), usable with every backend, wiped on drop. `Debug` shows the mode and the key
+/// come, or a second message by itself), usable with every backend, wiped on drop. `Debug` shows the mode and the key
 /// size only.
 ///
 /// ```
@@ -37,10 +37,10 @@ pub struct Key {
     mode: Mode,
     rounds: u8,
     pub(crate) has_second: bool,
+    /// Whether a long message has come in a call with many keys.
+    long: AtomicBool,
     /// What long messages need beside it, made when they come.
     tables: OnceBox<KeyTables>,
-    /// Whether one has come in a call with many keys.
-    long: AtomicBool,
     /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
     /// that need it.
     pub(crate) dec: [Block; 15],
@@ -49,6 +49,9 @@ pub struct Key {
     /// The mode's constants; on the way there, CIPH_K(0^128).
     pub(crate) sub: [Block; CONSTANTS],
 }
+
+// The parts of a key that kernels load are aligned to blocks.
+const _: () = assert!(size_of::<Key>() == 896 && core::mem::offset_of!(Key, dec) == 256);
 
 /// Keys that are expanded together.
 const STEP: usize = 16;

@@ -59,6 +59,7 @@ extern crate std;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod admission;
 mod backend;
 mod batch;
 mod bytes;

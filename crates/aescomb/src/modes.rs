@@ -4,6 +4,7 @@
 //! ([`Registered::INFO`]) and how one message goes ([`Sweep`]), once, for all
 //! widths, instruction sets and key forms.
 
+use crate::admission::Rules;
 use crate::backend::Backend;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
 use crate::job::Job;
@@ -79,6 +80,16 @@ macro_rules! register {
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name => const { &<$type as Registered>::INFO },)*
                 }
+            }
+
+            /// What its messages may be.
+            pub(crate) fn rules(self, op: Op) -> &'static Rules {
+                let all: &'static [Rules; 6] = match self {
+                    $($(#[cfg($cfg)])? Mode::$name => {
+                        const { &Rules::all(&<$type as Registered>::INFO) }
+                    })*
+                };
+                &all[op as usize]
             }
 
             /// Computes the mode's constants of an expanded key.
@@ -351,6 +362,14 @@ pub(crate) const INVERSE: Uses = Uses {
     forward: false,
     inverse: true,
     ..FORWARD
+};
+
+/// All schedules.
+pub(crate) const EVERYTHING: Uses = Uses {
+    forward: true,
+    inverse: true,
+    second: true,
+    constants: 0,
 };
 
 /// Rows that a mode makes of a message's facts, one block of each message. In the

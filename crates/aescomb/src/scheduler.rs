@@ -1,19 +1,20 @@
 //! [`Comb`]: the scheduler object that calls go through.
 
+use crate::admission::{Alike, Call};
 use crate::backend::Backend;
-use crate::batch::sealed::Parts;
-use crate::batch::{Admitted, Batch, Message, Status, disjoint};
+use crate::batch::{Batch, Message, Status};
 use crate::bytes::is_zero;
-use crate::comb::Queue;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
 use crate::job::Job;
 use crate::key::{Key, Keys};
-use crate::mode::{Lengths, Op};
-use crate::modes::{Mode, UNLIMITED};
+use crate::mode::Op;
+use crate::modes::Mode;
 use crate::sweep::{Memory, Work};
 use crate::text::Text;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has grown to the
@@ -46,10 +47,10 @@ pub struct Comb {
     backend: Option<Backend>,
     lanes: Option<usize>,
     memory: Memory,
+    /// Those of a packed batch, for a stretch of it.
     jobs: Vec<Job>,
-    queue: Queue,
     /// What tags differ by from those that were given.
-    verdicts: Vec<Block>,
+    verdicts: Box<[Block; STRETCH]>,
 }
 
 /// What became of a batch.
@@ -91,8 +92,7 @@ impl Comb {
             lanes: None,
             memory: Memory::new(),
             jobs: Vec::new(),
-            queue: Queue::default(),
-            verdicts: Vec::new(),
+            verdicts: Box::new([FAILED; STRETCH]),
         }
     }
 
@@ -264,90 +264,80 @@ impl Comb {
         if batch.count() == 0 && keys.len() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let mut task = Task::new(keys, op)?;
-        batch.check(task.judges)?;
+        let call = Call::new(keys, op)?;
+        check_count(batch.count())?;
         let mut pending = Pending::new(batch);
-        self.admit(&mut task, pending.batch)?;
-        let verdict = self.execute(&task, pending.batch);
+        let alike = pending.batch.check(&call)?;
+        let failed = self.execute(&call, alike, pending.batch);
         pending.done = true;
-        Ok(verdict)
+        Ok(Verdict { failed })
     }
 
-    /// Checks the messages of a batch, which as a whole is right, and puts them in
-    /// the queue.
-    pub(crate) fn admit<B: Batch + ?Sized>(
+    /// Does the messages of a batch that was checked: how many failed.
+    pub(crate) fn execute<B: Batch + ?Sized>(
         &mut self,
-        task: &mut Task<'_>,
+        call: &Call<'_>,
+        alike: Alike,
         batch: &mut B,
-    ) -> Result<(), Error> {
+    ) -> usize {
         let n = batch.count();
-        if n >= u32::MAX as usize {
-            let most = u32::MAX as usize - 1;
-            return Err(Error::new(Field::Count, n, Allowed::AtMost(most)));
+        let mut failed = 0;
+        let mut start = 0;
+        while start < n {
+            let end = n.min(start + STRETCH);
+            failed += self.stretch(call, alike, batch, start..end);
+            start = end;
         }
-        if self.jobs.len() < n {
-            self.jobs.resize(n, Job::default());
-        }
-        let memory = &mut self.jobs[..n];
-        self.queue.fill(
-            n,
-            #[inline(always)]
-            |i| match batch.admit(task, memory, i) {
-                Ok(Admitted { len, key, written }) => {
-                    // Done as soon as admitted: a second walk over the messages
-                    // would cost as much as this one. `Pending` takes it back.
-                    batch.report(i, Status::Done, written);
-                    let class = match task.keys {
-                        Keys::Shared(_) => 0,
-                        _ => task.keys.get(key).rounds() / 2 - 5,
-                    };
-                    Ok((class, task.rows(len)))
-                }
-                Err(e) => Err(e.at(i)),
-            },
-        )
+        failed
     }
 
-    /// Does the messages of a batch that was admitted.
-    pub(crate) fn execute<B: Batch + ?Sized>(&mut self, task: &Task<'_>, batch: &mut B) -> Verdict {
-        let Task { mode, op, .. } = *task;
-        let n = batch.count();
-        let backend = self.backend(mode, op);
-        let degree = self.lanes(mode, op);
-        let jobs = batch.jobs(&self.jobs[..n]);
-        let compares = matches!(op, Op::Verify | Op::Open);
-        if task.frames {
-            (0..n).for_each(|i| task.before(&jobs[i]));
+    fn stretch<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        alike: Alike,
+        batch: &mut B,
+        range: Range<usize>,
+    ) -> usize {
+        let Call {
+            mode, op, rules, ..
+        } = *call;
+        let (backend, degree) = (self.backend(mode, op), self.lanes(mode, op));
+        let (first, n) = (range.start, range.len());
+        batch.prepare(call, range.clone(), &mut self.jobs);
+        let jobs = batch.jobs(range.clone(), &self.jobs);
+        if rules.frames {
+            jobs.iter().for_each(|job| rules.before(job));
         }
+        let compares = matches!(op, Op::Verify | Op::Open);
+        let verdicts = &mut self.verdicts[..n];
         if compares {
             // Every message has failed until its tag is found to be right.
-            self.verdicts.clear();
-            self.verdicts.resize(n, FAILED);
+            verdicts.fill(FAILED);
         }
         mode.run(
             op,
             backend,
             Work {
                 jobs,
-                queue: &mut self.queue,
-                keys: task.keys,
+                alike,
+                keys: call.keys,
                 memory: &mut self.memory,
                 degree,
-                verdicts: compares.then_some(&mut self.verdicts[..]),
+                verdicts: compares.then_some(verdicts),
             },
         );
         let mut failed = 0;
-        if !compares && !task.frames {
-            return Verdict { failed };
+        if !compares && !rules.frames {
+            return failed;
         }
         for i in 0..n {
             let good = !compares || is_zero(&self.verdicts[i]);
-            if good && !task.frames {
+            if good && !rules.frames {
                 continue;
             }
-            let job = &batch.jobs(&self.jobs[..n])[i];
-            match good.then(|| task.after(job)).flatten() {
-                Some(len) if op != Op::Seal => batch.report(i, Status::Done, len),
+            let job = &batch.jobs(range.clone(), &self.jobs)[i];
+            match good.then(|| rules.after(job)).flatten() {
+                Some(len) if op != Op::Seal => batch.report(first + i, Status::Done, len),
                 Some(_) => {}
                 None => {
                     if compares {
@@ -362,11 +352,24 @@ impl Comb {
                         Op::Decrypt => Status::BadPadding,
                         _ => Status::BadTag,
                     };
-                    batch.report(i, status, 0);
+                    batch.report(first + i, status, 0);
                 }
             }
         }
-        Verdict { failed }
+        failed
+    }
+}
+
+/// How many messages are done before the next ones are begun: enough for groups of similar
+/// lengths, and so few that they, and what is written for them, stay in the caches.
+pub(crate) const STRETCH: usize = 512;
+
+/// Places of messages have 32 bits.
+pub(crate) fn check_count(n: usize) -> Result<(), Error> {
+    let most = u32::MAX as usize - 1;
+    match n > most {
+        true => Err(Error::new(Field::Count, n, Allowed::AtMost(most))),
+        false => Ok(()),
     }
 }
 
@@ -402,380 +405,6 @@ fn preferred(mode: Mode, op: Op) -> Backend {
         Op::Decrypt | Op::Open => !info.parallel_decrypt,
         _ => !info.parallel_encrypt,
     })
-}
-
-/// What a call does, and so what its messages may be: small numbers, so that a
-/// good message is admitted without a branch.
-#[derive(Clone)]
-pub(crate) struct Task<'k> {
-    mode: Mode,
-    op: Op,
-    lengths: Lengths,
-    keys: Keys<'k>,
-    /// Shortest nonce, and how much longer it may be.
-    nonce: (u32, u32),
-    /// Bit n is set where tags of n bytes are allowed.
-    tag: u32,
-    /// The most components of associated data.
-    components: usize,
-    /// A nonce that may be left out is one of them.
-    nonce_is_data: bool,
-    /// Bits of a length that are clear, unless it is long, and the least it may be.
-    clear: usize,
-    least: usize,
-    /// A result has `(length + grow) & keep` bytes, `least_result` or more.
-    grow: usize,
-    keep: usize,
-    least_result: usize,
-    /// Bytes of a message that are always left for the finish.
-    left: usize,
-    /// Every message gets a verdict of its own.
-    judges: bool,
-    /// There is something to do before or after the message itself.
-    frames: bool,
-    /// Whoever opens a message must say how long it is.
-    untold: bool,
-    pointers: Pointers,
-    /// The shape of a message that had a good one: mostly, all have the same.
-    shape: Shape,
-}
-
-/// What a task has to do with pointers of foreign jobs: all bits or none, for those that it
-/// uses, and for a key of a job's own, that is not to be.
-#[derive(Clone, Copy)]
-struct Pointers {
-    dst: usize,
-    nonce: usize,
-    tag: usize,
-    key: usize,
-}
-
-fn all_bits(set: bool) -> usize {
-    usize::from(set).wrapping_neg()
-}
-
-/// Bytes of nonce and tag; components of associated data.
-type Shape = (u64, u32);
-
-#[inline(always)]
-fn shape(job: &Job) -> Shape {
-    let lengths = u64::from(job.tag_len) << 32 | u64::from(job.nonce_len);
-    (lengths, job.components)
-}
-
-/// What no message has: two components.
-const NO_SHAPE: Shape = (0, 2);
-
-/// Bits of lengths of [`UNLIMITED`] and more.
-const LONG: usize = !(UNLIMITED - 1);
-
-impl<'k> Task<'k> {
-    pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Task<'k>, Error> {
-        let mode = keys.mode()?;
-        let info = mode.info();
-        if !info.kind.ops().contains(&op) {
-            let place = Op::ALL.iter().position(|o| *o == op);
-            let place = place.unwrap_or_default();
-            return Err(Error::new(Field::Operation, place, Allowed::Nothing));
-        }
-        let shrinks = matches!(
-            (op, info.lengths),
-            (Op::Decrypt, Lengths::Padded) | (Op::Open, Lengths::Filled | Lengths::Untold)
-        );
-        let input = match shrinks {
-            true => Lengths::WholeBlocks,
-            false => info.lengths,
-        };
-        let filled = input == Lengths::Filled;
-        let untold = info.lengths == Lengths::Untold;
-        Ok(Task {
-            mode,
-            op,
-            lengths: info.lengths,
-            keys,
-            nonce: (
-                info.nonce_bytes.0 as u32,
-                (info.nonce_bytes.1 - info.nonce_bytes.0) as u32,
-            ),
-            tag: match info.tag_bytes {
-                [] => 1,
-                list => list.iter().fold(0, |mask, n| mask | 1 << n),
-            },
-            components: info.data_components,
-            nonce_is_data: info.nonce_bytes.0 == 0 && info.nonce_bytes.1 > 0,
-            clear: LONG | if input == Lengths::WholeBlocks { 15 } else { 0 },
-            least: match input {
-                Lengths::WholeBlocks if shrinks && !untold => 16,
-                Lengths::FromOneBlock => 16,
-                _ => 0,
-            },
-            grow: match input {
-                Lengths::Padded => 16,
-                Lengths::Filled | Lengths::Untold => 15,
-                _ => 0,
-            },
-            keep: match input {
-                Lengths::Padded | Lengths::Filled | Lengths::Untold => !15,
-                Lengths::TagOnly => 0,
-                _ => !0,
-            },
-            left: usize::from(input == Lengths::TagOnly),
-            least_result: if filled { 16 } else { 0 },
-            judges: op == Op::Decrypt && shrinks || matches!(op, Op::Verify | Op::Open),
-            frames: shrinks || filled || untold,
-            untold: untold && op == Op::Open,
-            pointers: Pointers {
-                dst: all_bits(input != Lengths::TagOnly),
-                nonce: all_bits(info.nonce_bytes.1 > 0),
-                tag: all_bits(!info.tag_bytes.is_empty()),
-                key: all_bits(matches!(keys, Keys::Shared(_))),
-            },
-            shape: NO_SHAPE,
-        })
-    }
-
-    /// Bytes of result that `len` bytes of message make.
-    #[inline(always)]
-    fn written(&self, len: usize) -> usize {
-        (len.wrapping_add(self.grow) & self.keep).max(self.least_result)
-    }
-
-    /// What there is to do before a message is sealed or opened.
-    fn before(&self, job: &Job) {
-        if (self.op, self.lengths) == (Op::Seal, Lengths::Untold) {
-            job.move_to_end();
-        }
-    }
-
-    /// What there is to do after it, if its tag is right: the length of the result, or
-    /// `None` for what nobody could have sealed.
-    fn after(&self, job: &Job) -> Option<usize> {
-        match (self.op, self.lengths) {
-            (Op::Decrypt, Lengths::Padded) => job.unpad(),
-            (Op::Open, Lengths::Filled) => job.unfill(),
-            (Op::Open, Lengths::Untold) => job.move_to_start(),
-            (Op::Seal, Lengths::Filled) => {
-                job.put_flag();
-                Some(self.written(job.len))
-            }
-            _ => Some(self.written(job.len)),
-        }
-    }
-
-    /// Blocks of a message before its finish, by which messages are sorted.
-    #[inline(always)]
-    fn rows(&self, len: usize) -> usize {
-        len.saturating_sub(self.left) / 16
-    }
-
-    /// Components of associated data, with a nonce that is one.
-    #[inline(always)]
-    fn components_of(&self, job: &Job) -> usize {
-        job.components() + usize::from(self.nonce_is_data & (job.nonce_len > 0))
-    }
-
-    /// Whether a foreign job may lack something: a pointer is null, and the task wants it,
-    /// or is, by chance, in the upper half of all memory.
-    #[inline(always)]
-    pub(crate) fn doubts(&self, job: &Job, appended: bool) -> bool {
-        let Pointers {
-            dst,
-            nonce,
-            tag,
-            key,
-        } = self.pointers;
-        let null = |address: usize| address.wrapping_sub(1);
-        let beside = job.tag.addr() | usize::from(appended);
-        let nulls = null(job.src.addr())
-            | null(job.dst.addr()) & dst
-            | null(job.nonce.addr()) & nonce
-            | null(beside) & tag;
-        let strange =
-            job.key.addr() & key | job.data_len & (job.components as usize).wrapping_sub(1);
-        (nulls & !(usize::MAX >> 1)) | strange != 0
-    }
-
-    pub(crate) fn has_shared_key(&self) -> bool {
-        matches!(self.keys, Keys::Shared(_))
-    }
-
-    /// Checks a message, of which the tag may be appended. Every message is checked before
-    /// any is touched.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, job: &mut Job) -> Result<Admitted, Error> {
-        let mut longer = 0;
-        if job.tag_appended != 0 {
-            (job.tag, job.len, longer) = self.append(job)?;
-        }
-        self.admit(job, longer)
-    }
-
-    /// Checks a message of which the result is `longer` by an appended tag.
-    #[inline(always)]
-    pub(crate) fn admit(&mut self, job: &Job, longer: usize) -> Result<Admitted, Error> {
-        let (len, dst_len) = (job.len, job.dst_len);
-        let needed = self.written(len);
-        // Zeros, unless something is wrong: bits that are set, differences below zero.
-        let bits = len & self.clear | job.data_len & LONG;
-        let less = len.wrapping_sub(self.least) | dst_len.wrapping_sub(needed);
-        let sized = bits | less & !(usize::MAX >> 1) == 0;
-        let shaped = shape(job) == self.shape || self.takes_shape(job);
-        let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
-        let keyed = match self.keys {
-            Keys::Shared(_) => true,
-            keys => keys
-                .find(job.place)
-                .is_some_and(|key| key.mode() == self.mode),
-        };
-        if !(sized && shaped && apart && keyed)
-            && let Some(refusal) = self.refusal(job)
-        {
-            return Err(refusal);
-        }
-        Ok(Admitted {
-            len,
-            key: job.place,
-            written: needed + longer,
-        })
-    }
-
-    /// Whether a message has parts of lengths that the mode takes.
-    #[inline(never)]
-    fn takes_shape(&mut self, job: &Job) -> bool {
-        let good = (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
-            & (self.tag >> job.tag_len.min(31) & 1 == 1)
-            & (self.components_of(job) <= self.components)
-            & (!self.untold || job.len.wrapping_sub(job.opened_len) < 16);
-        // The shape does not say how many several components are, or all of an opened
-        // length.
-        if good && job.components != Job::SEVERAL && !self.untold {
-            self.shape = shape(job);
-        }
-        good
-    }
-
-    /// Refuses a source of `src_len` bytes and a result of `needed` that overlap and
-    /// are not the same place.
-    fn apart(&self, job: &Job, src_len: usize, needed: usize) -> Result<(), Error> {
-        if job.src == job.dst.cast_const() || disjoint(job.src, src_len, job.dst, needed) {
-            return Ok(());
-        }
-        let apart = job.src.addr().abs_diff(job.dst.addr());
-        Err(Error::new(Field::Overlap, apart, Allowed::Nothing))
-    }
-
-    /// Where the tag of a job is that is part of its text, the job's length without it, and
-    /// how many bytes longer its result is for it.
-    pub(crate) fn append(&self, job: &Job) -> Result<(*mut u8, usize, usize), Error> {
-        let Job {
-            src_len, dst_len, ..
-        } = *job;
-        let bytes = job.tag_len as usize;
-        let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
-        match self.op {
-            Op::Seal => {
-                let sealed = self.written(src_len);
-                let needed = sealed.saturating_add(bytes);
-                if dst_len < needed {
-                    return wrong(Field::OutputLength, dst_len, needed);
-                }
-                self.apart(job, src_len, needed)?;
-                Ok((job.dst.wrapping_add(sealed), src_len, bytes))
-            }
-            Op::Open => {
-                if src_len < bytes {
-                    return wrong(Field::TextLength, src_len, bytes);
-                }
-                let len = src_len - bytes;
-                self.apart(job, src_len, len)?;
-                Ok((job.src.wrapping_add(len).cast_mut(), len, 0))
-            }
-            // A mode without tags refuses it by its length; a tag that is the text's
-            // neighbour makes no sense for a MAC.
-            _ => Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
-        }
-    }
-
-    /// What is wrong with a message, if anything: long ones are looked at here, too.
-    #[cold]
-    fn refusal(&self, job: &Job) -> Option<Error> {
-        let needed = self.written(job.len);
-        let dst_len = job.dst_len;
-        let info = self.mode.info();
-        let wrong = |field, given, allowed| Some(Error::new(field, given, allowed));
-        let (least, most) = info.nonce_bytes;
-        if !(least..=most).contains(&(job.nonce_len as usize)) {
-            let allowed = match (least, most) {
-                (0, 0) => Allowed::Nothing,
-                (least, most) if least == most => Allowed::Exactly(most),
-                _ => Allowed::Between(least, most),
-            };
-            return wrong(Field::NonceLength, job.nonce_len as usize, allowed);
-        }
-        if self.tag >> job.tag_len.min(31) & 1 == 0 {
-            let allowed = match info.tag_bytes {
-                [] => Allowed::Nothing,
-                list => Allowed::OneOf(list),
-            };
-            return wrong(Field::TagLength, job.tag_len as usize, allowed);
-        }
-        if self.components_of(job) > self.components {
-            // Those beside the nonce.
-            let given = job.components();
-            let most = self.components - (self.components_of(job) - given).min(self.components);
-            let allowed = match most {
-                0 => Allowed::Nothing,
-                n => Allowed::AtMost(n),
-            };
-            return wrong(Field::DataCount, given, allowed);
-        }
-        let limits = self.mode.limits(job);
-        // What no memory has, foreign jobs may claim.
-        let memory = isize::MAX as usize;
-        let most = |n: u64| Allowed::AtMost(usize::try_from(n).map_or(memory, |n| n.min(memory)));
-        if job.len as u64 > limits.text || job.len > memory {
-            return wrong(Field::TextLength, job.len, most(limits.text));
-        }
-        if job.components == 1 && (job.data_len as u64 > limits.data || job.data_len > memory) {
-            return wrong(Field::DataLength, job.data_len, most(limits.data));
-        }
-        if job.len & self.clear & !LONG != 0 {
-            return wrong(Field::TextLength, job.len, Allowed::MultipleOf(16));
-        }
-        if job.len < self.least {
-            return wrong(Field::TextLength, job.len, Allowed::AtLeast(self.least));
-        }
-        if self.untold && job.len.wrapping_sub(job.opened_len) >= 16 {
-            let allowed = match job.len {
-                0 => Allowed::Exactly(0),
-                len => Allowed::Between(len - 15, len),
-            };
-            return wrong(Field::OpenedLength, job.opened_len, allowed);
-        }
-        if dst_len < needed {
-            return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
-        }
-        if dst_len > memory {
-            return wrong(Field::OutputLength, dst_len, Allowed::AtMost(memory));
-        }
-        if let Err(overlap) = self.apart(job, job.len, needed) {
-            return Some(overlap);
-        }
-        let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-        match self.keys.find(job.place) {
-            None => wrong(
-                Field::KeyIndex,
-                job.place as usize,
-                Allowed::AtMost(self.keys.len() - 1),
-            ),
-            Some(key) if key.mode() != self.mode => wrong(
-                Field::KeyMode,
-                place(key.mode()),
-                Allowed::Exactly(place(self.mode)),
-            ),
-            Some(_) => None,
-        }
-    }
 }
 
 /// One message at a time, under this key, with the backend that this CPU prefers.
@@ -882,17 +511,20 @@ impl Key {
     }
 
     pub(crate) fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
-        let mut task = Task::new(self.into(), op)?;
-        core::slice::from_mut(&mut message).admit(&mut task, &mut [], 0)?;
-        let job = message.job();
-        let mode = self.mode();
+        let call = Call::new(self.into(), op)?;
+        let [job] = Job::of_mut(core::slice::from_mut(&mut message)) else {
+            unreachable!("one message has one job")
+        };
+        call.admission().admit(job)?;
+        (job.tag, job.len) = call.prepared(job);
+        let (mode, rules) = (self.mode(), call.rules);
         let backend = preferred(mode, op);
-        task.before(job);
+        rules.before(job);
         if matches!(op, Op::Open | Op::Verify) {
             let mut verdict = FAILED;
             mode.run_alone(op, backend, self, job, Some(&mut verdict));
             let good = is_zero(&verdict);
-            return match good.then(|| task.after(job)).flatten() {
+            return match good.then(|| rules.after(job)).flatten() {
                 Some(len) => Ok(len),
                 None => {
                     if op == Op::Open {
@@ -904,6 +536,6 @@ impl Key {
         }
         mode.run_alone(op, backend, self, job, None);
         let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
-        task.after(job).ok_or(bad)
+        rules.after(job).ok_or(bad)
     }
 }

@@ -1,7 +1,9 @@
-//! One message from its beginning to its end, its blocks side by side, for modes that
-//! are parallel inside a message.
+//! One message from its beginning to its end, its blocks side by side for modes that are
+//! parallel inside a message.
 //!
-//! What is done once a message is done in one register, of which the first lane counts.
+//! What is done once a message is done in one register, of which the first lane counts. A
+//! message of a serial mode that has no others beside it goes the same way, block after
+//! block in one lane.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
@@ -14,7 +16,7 @@ use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
 use crate::neighbours::{Hashing, Single, all_rows, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
-const SHORT_DATA: usize = 64;
+pub(crate) const SHORT_DATA: usize = 64;
 
 /// Whether `M` has messages that are done by themselves.
 pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
@@ -62,12 +64,80 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
     let data = job.data_len.div_ceil(16);
     let blocks = data + rows + more.div_ceil(16) + 1;
     let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
+    // Before the keys are loaded: it may call, and they would be saved around the call.
+    let header = M::header(key, Facts::new(job, verdict.is_some()));
     let c = &Single {
         c: Uniform::of::<M>(u, keys, key),
         hashing,
     };
+    let text = (job.src, job.dst);
+    whole::<S::Unit, M>(
+        u,
+        c,
+        job,
+        header,
+        verdict,
+        #[inline(always)]
+        // SAFETY: they are inside the text.
+        |state| unsafe {
+            all_rows::<S, M, LONG>(s, (keys, key), hashing, text, 0..rows, more, state)
+        },
+    );
+}
+
+/// Whether `M` has messages that are done as chains.
+pub(crate) const fn is_chain<M: Sweep>() -> bool {
+    let plain = !M::PAIR && !M::MOVED && !M::VECTOR;
+    matches!(M::FEED, Feed::Serial) && plain && !M::MORE && !M::DERIVES
+}
+
+/// Does a whole message of a serial mode, block after block: `n` has one lane.
+#[inline(always)]
+pub(crate) fn chain<N: Isa, M: Sweep>(
+    n: N,
+    (keys, key): (&N::Keys, &Key),
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
     let header = M::header(key, Facts::new(job, verdict.is_some()));
-    let mut h = [c.zero(); HEADER];
+    let c = &Uniform::of::<M>(n, keys, key);
+    let rows = rows::<M>(job.len);
+    whole::<N, M>(
+        n,
+        c,
+        job,
+        header,
+        verdict,
+        #[inline(always)]
+        |mut state| {
+            let mut row = 0;
+            while row < rows {
+                let at = row * M::STRIDE;
+                // SAFETY: rows are inside the text.
+                unsafe {
+                    let y = M::step(c, &mut state, n.load(job.src.add(at)), row);
+                    if M::OUTPUT {
+                        n.store(y, job.dst.add(at));
+                    }
+                }
+                row += 1;
+            }
+            state
+        },
+    );
+}
+
+/// A message from its header to its tag, with `all` its rows.
+#[inline(always)]
+fn whole<U: Isa, M: Sweep>(
+    u: U,
+    c: &impl Cipher<W = U::W>,
+    job: &Job,
+    header: [u128; HEADER],
+    verdict: Option<&mut Block>,
+    all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
+) {
+    let mut h = [u.splat(&[0; 16]); HEADER];
     let mut i = 0;
     while i < M::HEADER {
         h[i] = u.splat(&header[i].to_le_bytes());
@@ -78,14 +148,12 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
         h[0] = u.splat(unsafe { &*job.nonce.cast::<Block>() });
     }
     let mut state = M::begin(c, &mut h);
-    absorb::<S::Unit, M>(u, c, job, &mut state);
+    absorb::<U, M>(u, c, job, &mut state);
     let state = M::text(c, &mut h, state);
-    let text = (job.src, job.dst);
-    // SAFETY: they are inside the text.
-    let mut state =
-        unsafe { all_rows::<S, M, LONG>(s, (keys, key), hashing, text, 0..rows, more, state) };
+    let mut state = all(state);
     if !M::ENDS_ALIKE {
-        finish::<S::Unit, M>(u, c, job, &h, rows * 16, &mut state);
+        let at = rows::<M>(job.len) * M::STRIDE;
+        finish::<U, M>(u, c, job, &h, at, &mut state);
     }
     if !M::TAG {
         return;
@@ -115,17 +183,22 @@ fn absorb<U: Isa, M: Sweep>(
     if job.data_len == 0 {
         return;
     }
-    let rows = tail.rows(job.data_len, M::DATA_STRIDE, 16);
+    let (mut data, mut len) = (job.data, job.data_len);
+    if let Some(begins) = M::DATA_BEGINS {
+        let begin = begins(len).min(len);
+        (data, len) = (data.wrapping_add(begin), len - begin);
+    }
+    let rows = tail.rows(len, M::DATA_STRIDE, 16);
     // SAFETY: rows and what they leave are inside the associated data.
     unsafe {
         for row in 0..rows {
-            let x = piece(u, job.data.wrapping_add(row * M::DATA_STRIDE), 16);
+            let x = piece(u, data.wrapping_add(row * M::DATA_STRIDE), 16);
             M::absorb(c, state, x.block, row);
         }
         let done = rows * M::DATA_STRIDE;
-        let left = job.data_len - done;
+        let left = len - done;
         if left > 0 {
-            M::absorb_last(c, state, piece(u, job.data.wrapping_add(done), left));
+            M::absorb_last(c, state, piece(u, data.wrapping_add(done), left));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! them one by one, and runs the kernels. One instance per mode, direction and
 //! instruction set.
 
+use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
@@ -9,13 +10,14 @@ use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::modes::{Feed, Sweep, Tables};
-use crate::solo::{has_solos, is_solo, solo};
+use crate::modes::{EVERYTHING, Feed, Sweep, Tables};
+use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, is_solo, solo};
 use crate::span::span;
 use alloc::boxed::Box;
 
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
+    queue: Queue,
     lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
@@ -25,6 +27,7 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new() -> Self {
         Memory {
+            queue: Queue::default(),
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
             derived: Box::new(LaneKeys::new()),
@@ -35,7 +38,7 @@ impl Memory {
 /// What there is to do.
 pub(crate) struct Work<'a> {
     pub jobs: &'a [Job],
-    pub queue: &'a mut Queue,
+    pub alike: Alike,
     pub keys: Keys<'a>,
     pub memory: &'a mut Memory,
     /// The parallelism degree P.
@@ -45,7 +48,7 @@ pub(crate) struct Work<'a> {
     pub verdicts: Option<&'a mut [Block]>,
 }
 
-/// Runs `M` on everything in the queue.
+/// Runs `M` on all jobs.
 pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
@@ -67,22 +70,47 @@ const fn in_lanes<M: Sweep>() -> bool {
     matches!(M::FEED, Feed::Serial | Feed::Place)
 }
 
+/// Whether messages are done one by one in the caller's order: the CPU overlaps them by
+/// itself. Where registers are rows, as without vectors, short ones would only waste lanes.
+const fn in_order<S: Isa, M: Sweep>() -> bool {
+    !in_lanes::<M>() && <S::Unit as Isa>::LANES < S::LANES
+}
+
 #[inline(never)]
 fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
     s.enter(
         #[inline(always)]
         || {
             if const { !in_lanes::<M>() } {
-                return span::<S, M>(s, &s.keys(key), key, job);
+                return span::<S, M>(s, &s.keys(key, M::USES), key, job);
+            }
+            if const { has_solos::<S, M>() }
+                && job.data_len <= SHORT_DATA
+                && (key.has_tables() || key.long_again())
+            {
+                let make = || tables::<S, M>(s, key);
+                let made;
+                let tables = match key.tables(S::LANES, make) {
+                    Some(kept) => kept,
+                    None => {
+                        made = make();
+                        &made
+                    }
+                };
+                let keys = s.keys(key, M::USES);
+                return solo::<S, M>(s, (&keys, key), tables, job, verdict);
             }
             let n = s.narrow();
+            if const { is_chain::<M>() } {
+                return chain::<S::Narrow, M>(n, (&n.keys(key, M::USES), key), job, verdict);
+            }
             let mut lanes = Lanes::<1, 0>::new();
             let verdicts = verdict.map(core::slice::from_mut);
             let jobs = core::slice::from_ref(job);
             let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
-            let keys = n.keys(key);
+            let keys = n.keys(key, M::USES);
             // One lane is all there is, but the types do not say so.
-            let narrow = &n.narrow().keys(key);
+            let narrow = &n.narrow().keys(key, M::USES);
             let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
             let derived = derived.as_mut();
             let mut beside = OneKey { s, key, keys: None };
@@ -102,15 +130,27 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
     s.enter(
         #[inline(always)]
         || match work.keys {
-            Keys::Shared(key) => drive::<S, M>(s, &mut work, Some(&s.keys(key))),
+            Keys::Shared(key) if const { in_order::<S, M>() } => {
+                let keys = &s.keys(key, M::USES);
+                for job in work.jobs {
+                    span::<S, M>(s, keys, key, job);
+                }
+            }
+            keys if const { in_order::<S, M>() } => {
+                for job in work.jobs {
+                    let key = keys.get(job.place);
+                    span::<S, M>(s, &s.keys(key, M::USES), key, job);
+                }
+            }
+            Keys::Shared(key) => drive::<S, M>(s, &mut work, Some(&s.keys(key, M::USES))),
             _ => drive::<S, M>(s, &mut work, None),
         },
     )
 }
 
-/// Algorithm 1: groups of P, longest messages first. Modes that are parallel inside a
-/// message do long messages one by one instead, and group only what is left: without
-/// associated data and tags, those that would leave most of a register empty.
+/// Algorithm 1: groups of P, longest messages first. Of modes that are parallel inside a
+/// message, long messages are done one by one instead, and only what is left in groups:
+/// without associated data and tags, those that would leave most of a register empty.
 ///
 /// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
@@ -124,19 +164,21 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         ..
     } = work;
     let Memory {
+        queue,
         lanes,
         keys: lane_keys,
         derived,
     } = &mut **memory;
 
     let jobs: &[Job] = jobs;
+    let alike = work.alike;
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
     let narrow;
     let one = match (shared, keys) {
         (Some(shared), Keys::Shared(key)) => {
-            narrow = s.narrow().keys(key);
+            narrow = s.narrow().keys(key, M::USES);
             Some(Shared {
                 s,
                 keys: shared,
@@ -146,10 +188,52 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         }
         _ => None,
     };
-    let mut made = None;
-    let mut queue = work.queue.drain();
+    // In the caller's order: those that are better done by themselves.
+    let mut solos = 0;
+    if const { has_solos::<S, M>() }
+        && let Some(Shared { keys, key, .. }) = one
+        && jobs.iter().any(is_solo::<M>)
+    {
+        let make = || tables::<S, M>(s, key);
+        let made;
+        let tables = match key.tables(S::LANES, make) {
+            Some(kept) => kept,
+            None => {
+                made = make();
+                &made
+            }
+        };
+        for (i, job) in jobs.iter().enumerate() {
+            if is_solo::<M>(job) {
+                let verdict = verdicts.as_mut().map(|all| &mut all[i]);
+                solo::<S, M>(s, (keys, key), tables, job, verdict);
+                solos += 1;
+            }
+        }
+        if solos == jobs.len() {
+            return;
+        }
+    }
+    let mut queue = queue.fill(
+        jobs.len(),
+        alike.texts && alike.keys && solos == 0,
+        #[inline(always)]
+        |i| {
+            let job = &jobs[i];
+            if const { has_solos::<S, M>() } && solos > 0 && is_solo::<M>(job) {
+                return None;
+            }
+            let class = match alike.keys {
+                true => 0,
+                false => keys.get(job.place).rounds() / 2 - 5,
+            };
+            // The last block of a message that only a tag comes of is left for the finish.
+            let left = usize::from(const { !M::OUTPUT && !M::MORE });
+            Some((class, job.len.saturating_sub(left) / 16))
+        },
+    );
     let mut messages = [0; MAX_LANES];
-    let most = match const { !in_lanes::<M>() || has_solos::<S, M>() } {
+    let most = match const { !in_lanes::<M>() } {
         true => MAX_LANES,
         false => degree,
     };
@@ -170,27 +254,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 let key = keys.get(job.place);
                 match shared {
                     Some(shared) => span::<S, M>(s, shared, key, job),
-                    None => span::<S, M>(s, &s.keys(key), key, job),
+                    None => span::<S, M>(s, &s.keys(key, M::USES), key, job),
                 }
-                rest = others;
-            }
-        }
-        if const { has_solos::<S, M>() }
-            && let Some(one) = &one
-            && is_solo::<M>(&jobs[rest[0] as usize])
-        {
-            let key = one.key;
-            let make = || tables::<S, M>(s, key);
-            let tables = match key.tables(S::LANES, make) {
-                Some(kept) => kept,
-                None => made.get_or_insert_with(make),
-            };
-            while let [i, others @ ..] = rest
-                && let job = &jobs[*i as usize]
-                && is_solo::<M>(job)
-            {
-                let verdict = verdicts.as_mut().map(|all| &mut all[*i as usize]);
-                solo::<S, M>(s, (one.keys, key), tables, job, verdict);
                 rest = others;
             }
         }
@@ -611,7 +676,8 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     let keys = match keys {
         Some(keys) => keys,
         None => {
-            made = s.keys(key);
+            // What the pass before this one has said is not known here.
+            made = s.keys(key, EVERYTHING);
             &made
         }
     };

@@ -1,19 +1,21 @@
 //! [`Team`]: large batches on several threads.
 
+use crate::admission::{Alike, Call};
 use crate::batch::Message;
+use crate::batch::sealed::Parts;
 use crate::error::Error;
 use crate::key::Keys;
 use crate::mode::Op;
-use crate::scheduler::{Comb, Pending, Task, Verdict};
+use crate::scheduler::{Comb, Pending, STRETCH, Verdict, check_count};
 use alloc::vec::Vec;
 use rayon::prelude::*;
+use std::sync::Mutex;
 
-/// Runs large batches on several threads: a [`Comb`] for each, and each takes
-/// neighbouring messages of about the same number of bytes together. Needs
-/// feature `rayon`, whose thread pool it uses.
+/// Runs large batches on several threads: a [`Comb`] for each, and whichever is free
+/// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses.
 ///
-/// Worth it from some hundred kilobytes on: handing work to another thread costs
-/// as much as encrypting several packets. Takes slices of [`Message`]; whoever
+/// Handing work to another thread costs as much as encrypting several packets: a batch
+/// takes a thread for every 256 KiB. Takes slices of [`Message`]; whoever
 /// has a [`Packed`](crate::Packed) batch gives each thread a part of it.
 ///
 /// ```
@@ -137,59 +139,75 @@ impl Team {
         if batch.is_empty() && keys.len() == 0 {
             return Ok(Verdict { failed: 0 });
         }
-        let task = Task::new(keys, op)?;
-        let mut parts = shares(batch, self.combs.len());
-        // All are admitted before any is touched.
-        let admitted: Vec<_> = self
-            .combs
-            .par_iter_mut()
-            .zip(&mut parts)
-            .map(|(comb, (first, part))| {
-                comb.admit(&mut task.clone(), &mut *part.batch)
-                    .map_err(|e| Error {
-                        message: e.message.map(|i| i + *first),
-                        ..e
+        let call = Call::new(keys, op)?;
+        check_count(batch.len())?;
+        let members = self.members(batch);
+        let combs = &mut self.combs[..members];
+        let mut pending = Pending::new(batch);
+        let failed = match combs {
+            [comb] => {
+                let alike = pending.batch.check(&call)?;
+                comb.execute(&call, alike, pending.batch)
+            }
+            combs => {
+                let alike = check(&call, pending.batch, members)?;
+                // Whoever is free takes the next stretch.
+                let len = pending.batch.len().div_ceil(members * 4);
+                let stretches = Mutex::new(pending.batch.chunks_mut(len.clamp(64, STRETCH)));
+                let next = || stretches.lock().unwrap_or_else(|e| e.into_inner()).next();
+                combs
+                    .par_iter_mut()
+                    .with_max_len(1)
+                    .map(|comb| {
+                        core::iter::from_fn(next)
+                            .map(|stretch| comb.execute(&call, alike, stretch))
+                            .sum::<usize>()
                     })
-            })
-            .collect();
-        admitted.into_iter().collect::<Result<(), Error>>()?;
-        let failed = self
-            .combs
-            .par_iter_mut()
-            .zip(&mut parts)
-            .map(|(comb, (_, part))| {
-                let failed = comb.execute(&task, &mut *part.batch).failed;
-                part.done = true;
-                failed
-            })
-            .sum();
+                    .sum()
+            }
+        };
+        pending.done = true;
         Ok(Verdict { failed })
+    }
+
+    /// How many schedulers a batch pays for.
+    fn members(&self, batch: &[Message<'_>]) -> usize {
+        let mut cost = 0;
+        for (i, message) in batch.iter().enumerate() {
+            if cost >= WORTH * self.combs.len() || i >= WORTH / PER_MESSAGE * self.combs.len() {
+                return self.combs.len();
+            }
+            let job = message.job();
+            cost += job.src_len + job.data_len + PER_MESSAGE;
+        }
+        (cost / WORTH).clamp(1, self.combs.len())
     }
 }
 
-/// Cuts a batch into `n` parts of about the same cost, with the index of the
-/// first message of each.
-fn shares<'b, 'm>(
-    mut batch: &'b mut [Message<'m>],
-    n: usize,
-) -> Vec<(usize, Pending<'b, [Message<'m>]>)> {
-    // What a message costs beside its bytes, in bytes.
-    let cost = |m: &Message| m.job().len + m.job().data_len + 128;
-    let mut left: usize = batch.iter().map(cost).sum();
-    let mut first = 0;
-    let mut parts = Vec::with_capacity(n);
-    for others in (0..n).rev() {
-        let share = left / (others + 1);
-        let (mut len, mut sum) = (0, 0);
-        while len < batch.len() && (others == 0 || sum + cost(&batch[len]) / 2 < share) {
-            sum += cost(&batch[len]);
-            len += 1;
-        }
-        left -= sum;
-        let (part, rest) = batch.split_at_mut(len);
-        parts.push((first, Pending::new(part)));
-        first += len;
-        batch = rest;
+/// What a message costs beside its bytes, in bytes.
+const PER_MESSAGE: usize = 128;
+/// What a thread must have to do, in bytes, so that waking it is worth it.
+const WORTH: usize = 256 << 10;
+
+/// Checks all messages, a part on each of some threads: the first that is bad counts.
+fn check(call: &Call<'_>, batch: &mut [Message<'_>], threads: usize) -> Result<Alike, Error> {
+    let len = batch.len().div_ceil(threads);
+    let found: Vec<_> = batch
+        .par_chunks_mut(len)
+        .enumerate()
+        .map(|(part, messages)| {
+            messages.check(call).map_err(|e| Error {
+                message: e.message.map(|i| i + part * len),
+                ..e
+            })
+        })
+        .collect();
+    for part in found {
+        part?;
     }
-    parts
+    // Whether parts are alike is not looked at.
+    Ok(Alike {
+        texts: false,
+        keys: call.has_shared_key(),
+    })
 }

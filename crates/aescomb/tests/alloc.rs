@@ -247,7 +247,7 @@ fn one_message_calls() {
         let nonce = nonce(*mode, 0);
         let mut data = paint(48, 1);
         let mut tag = vec![0; mode.info().longest_tag()];
-        none(|| match mode.info().kind {
+        let mut calls = || match mode.info().kind {
             Kind::Aead if mode.info().lengths == Lengths::Untold => {
                 let done = key.seal_in_place(&nonce, b"data", &mut data, &mut tag);
                 done.expect("a good message");
@@ -272,6 +272,10 @@ fn one_message_calls() {
                 let _ = key.encrypt_in_place(&nonce, &mut data);
                 let _ = key.decrypt_in_place(&nonce, &mut data);
             }
-        });
+        };
+        // The tables of a key that is used again, once.
+        let (_, n) = allocations(|| (calls(), calls()));
+        assert!(n <= 1, "{mode}: {n} allocations");
+        none(calls);
     }
 }

@@ -90,7 +90,7 @@ impl Rates {
 fn time(count: usize, rates: &BTreeMap<u32, f64>, backend: Backend) -> Option<f64> {
     let width = match backend {
         Backend::Vaes512 => 512,
-        Backend::Vaes256 => 256,
+        Backend::Vaes256 | Backend::Vaes256Vl => 256,
         Backend::Aesni => 128,
         _ => return None,
     };

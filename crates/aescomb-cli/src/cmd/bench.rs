@@ -65,7 +65,7 @@ pub(crate) struct BenchArgs {
     /// Messages in flight when combed [default: what suits this CPU]
     #[arg(long, short = 'P', value_name = "P", value_parser = clap::value_parser!(u64).range(1..=1024))]
     parallel: Option<u64>,
-    /// Backend: vaes512, vaes256, aesni, portable [default: what suits this CPU]
+    /// Backend: vaes512, vaes256vl, vaes256, aesni, portable [default: what suits this CPU]
     #[arg(long, value_name = "NAME")]
     backend: Option<Backend>,
     /// Keys: one, or one per message, expanded before or inside the timing

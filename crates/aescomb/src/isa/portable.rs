@@ -440,7 +440,7 @@ impl<const N: usize> Isa for Portable<N> {
         x.tweaked(way, tweak, |r, l| *keys.round_key_of(way, r, l))
     }
 
-    fn keys(self, key: &Key) -> SoftKey {
+    fn keys(self, key: &Key, _: Uses) -> SoftKey {
         let (first, second) = key.raw();
         SoftKey {
             rows: [key.enc, key.dec, key.second],
@@ -458,7 +458,7 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses) {
-        let SoftKey { first, second, .. } = self.keys(key);
+        let SoftKey { first, second, .. } = self.keys(key, uses);
         keys.set_soft(l, key, [Some(first), second], uses);
     }
 

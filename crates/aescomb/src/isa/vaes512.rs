@@ -7,7 +7,7 @@
 
 use super::ni::NiOne;
 use super::x86::{Vector, token};
-use super::{Block, detect};
+use super::{Block, LINE, detect};
 use core::arch::x86_64::*;
 
 token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
@@ -63,6 +63,27 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn store_first(self, to: *mut u8, len: usize) {
         unsafe { _mm_mask_storeu_epi8(to.cast(), mask(len), _mm512_castsi512_si128(self)) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose([a, b, c, d]: [Self; LINE]) -> [Self; LINE] {
+        unsafe {
+            // Blocks 0 and 1, and 2 and 3, of two lanes each.
+            let (ab, ba) = (
+                _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b),
+                _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b),
+            );
+            let (cd, dc) = (
+                _mm512_shuffle_i64x2::<0b01_00_01_00>(c, d),
+                _mm512_shuffle_i64x2::<0b11_10_11_10>(c, d),
+            );
+            [
+                _mm512_shuffle_i64x2::<0b10_00_10_00>(ab, cd),
+                _mm512_shuffle_i64x2::<0b11_01_11_01>(ab, cd),
+                _mm512_shuffle_i64x2::<0b10_00_10_00>(ba, dc),
+                _mm512_shuffle_i64x2::<0b11_01_11_01>(ba, dc),
+            ]
+        }
     }
 
     #[inline(always)]

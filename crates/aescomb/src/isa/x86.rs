@@ -6,9 +6,10 @@
 //! (tokens come from detection, values from tokens).
 #![allow(unsafe_code)]
 
-use super::{Block, Field, Part, RoundKeys, Way, Wide, is_tweaked};
+use super::{Block, Field, LINE, Part, RoundKeys, Way, Wide, is_tweaked};
 use crate::key::Key;
-use crate::lane_keys::LaneKeys;
+use crate::lane_keys::{LaneKeys, Uses};
+use core::mem::MaybeUninit;
 use core::ops::{BitAnd, BitXor};
 
 /// The operations of one register type: all that an instruction set's file has
@@ -32,6 +33,12 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_first(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
     unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    /// Whether a register has as many blocks as a line.
+    const IS_LINE: bool = Self::BLOCKS == LINE;
+    /// From lines, one of each lane, to rows, and back. Where `IS_LINE`.
+    unsafe fn transpose(lines: [Self; LINE]) -> [Self; LINE] {
+        lines
+    }
     /// The first, third, fifth, ... of the blocks of `a` and then `b`, and the others.
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
     /// Undoes it.
@@ -338,34 +345,66 @@ unsafe fn reduce<F: Field, V: Vector>(low: V, middle: V, high: V) -> V {
     }
 }
 
-/// A key broadcast to registers. Which of the two directions is used is known to
-/// the compiler, which drops the other.
-#[derive(Clone, Copy)]
+/// A key broadcast to registers: the schedules that a mode uses.
 pub(crate) struct Broadcast<V> {
-    enc: [V; 15],
-    dec: [V; 15],
-    second: [V; 15],
+    enc: Schedule<V>,
+    dec: Schedule<V>,
+    second: Schedule<V>,
     rounds: usize,
 }
 
-#[inline(always)]
-pub(crate) unsafe fn broadcast<V: Vector>(key: &Key) -> Broadcast<V> {
-    // SAFETY: the caller's, that the CPU has the instructions of `V`.
-    unsafe {
-        let mut enc = [V::splat(&key.enc[0]); 15];
-        let mut dec = [V::splat(&key.dec[0]); 15];
-        let mut second = [V::splat(&key.second[0]); 15];
-        let mut r = 1;
-        while r < 15 {
-            enc[r] = V::splat(&key.enc[r]);
-            dec[r] = V::splat(&key.dec[r]);
-            second[r] = V::splat(&key.second[r]);
+/// All round keys of a schedule in use. Of others nothing is written, and zeros are read.
+struct Schedule<V> {
+    keys: [MaybeUninit<V>; 15],
+    used: bool,
+}
+
+/// The round keys of schedules that are not in use.
+#[repr(align(64))]
+struct Zeros([Block; 15 * LINE]);
+static ZEROS: Zeros = Zeros([[0; 16]; 15 * LINE]);
+
+impl<V: Vector> Schedule<V> {
+    /// # Safety
+    /// The CPU has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn broadcast(keys: &[Block; 15], used: bool) -> Self {
+        let mut out = [const { MaybeUninit::uninit() }; 15];
+        let mut r = 0;
+        while used && r < 15 {
+            // SAFETY: the caller's.
+            out[r].write(unsafe { V::splat(&keys[r]) });
             r += 1;
         }
+        Schedule { keys: out, used }
+    }
+
+    /// Round key `r`, below 15. By a choice of addresses, as of a branch the compiler would
+    /// make two loops.
+    #[inline(always)]
+    fn get(&self, r: usize) -> V {
+        const { assert!(size_of::<V>() <= 16 * LINE) };
+        let from = match self.used {
+            true => self.keys.as_ptr().cast::<V>(),
+            false => ZEROS.0.as_ptr().cast(),
+        };
+        assert!(r < 15);
+        // SAFETY: there are 15 vectors, which were written, or zeros, which have the
+        // alignment of all vectors.
+        unsafe { *from.add(r) }
+    }
+}
+
+/// # Safety
+/// The CPU has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn broadcast<V: Vector>(key: &Key, uses: Uses) -> Broadcast<V> {
+    // SAFETY: the caller's.
+    unsafe {
         Broadcast {
-            enc,
-            dec,
-            second,
+            enc: Schedule::broadcast(&key.enc, uses.forward),
+            dec: Schedule::broadcast(&key.dec, uses.inverse),
+            second: Schedule::broadcast(&key.second, uses.second),
             rounds: key.rounds(),
         }
     }
@@ -423,9 +462,19 @@ impl<V: Vector> Broadcast<V> {
     pub(crate) fn load(&self, rounds: usize) -> Loaded<'_, V> {
         macro_rules! each_key {
             ($from:ident) => {{
-                let k = &self.$from;
+                let k = |r| self.$from.get(r);
                 [
-                    k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9], k[10],
+                    k(0),
+                    k(1),
+                    k(2),
+                    k(3),
+                    k(4),
+                    k(5),
+                    k(6),
+                    k(7),
+                    k(8),
+                    k(9),
+                    k(10),
                 ]
             }};
         }
@@ -460,7 +509,7 @@ macro_rules! held {
     ($keys:expr, $schedule:ident, $r:expr) => {
         match $r {
             r @ 0..11 => $keys.$schedule[r],
-            r => $keys.all.$schedule[r],
+            r => $keys.all.$schedule.get(r),
         }
     };
 }
@@ -1063,9 +1112,9 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn keys(self, key: &$crate::key::Key) -> Self::Keys {
+            fn keys(self, key: &$crate::key::Key, uses: $crate::lane_keys::Uses) -> Self::Keys {
                 // SAFETY: the token says the CPU has the features.
-                unsafe { $crate::isa::x86::broadcast(key) }
+                unsafe { $crate::isa::x86::broadcast(key, uses) }
             }
 
             #[inline(always)]
@@ -1274,6 +1323,62 @@ macro_rules! token {
                 while u < $u {
                     // SAFETY: the token, and the caller's `LANES` pointers.
                     unsafe { x.0[u].scatter(to.add(u * <$vector>::BLOCKS), offset) };
+                    u += 1;
+                }
+            }
+
+            const LINES: bool = <$vector>::IS_LINE && $u <= 4;
+
+            #[inline(always)]
+            unsafe fn gather_line(
+                self,
+                at: *const *const u8,
+                offset: usize,
+            ) -> [Self::W; $crate::isa::LINE] {
+                // SAFETY: the token, and the caller's `LANES` pointers.
+                unsafe {
+                    let zero = <$vector>::splat(&[0; 16]);
+                    let mut rows = [$crate::isa::x86::Words([zero; $u]); $crate::isa::LINE];
+                    let mut u = 0;
+                    while u < $u {
+                        let at = at.add(u * <$vector>::BLOCKS);
+                        let line = |l: usize| <$vector>::load((*at.add(l)).wrapping_add(offset));
+                        let [a, b, c, d] =
+                            <$vector>::transpose([line(0), line(1), line(2), line(3)]);
+                        rows[0].0[u] = a;
+                        rows[1].0[u] = b;
+                        rows[2].0[u] = c;
+                        rows[3].0[u] = d;
+                        u += 1;
+                    }
+                    rows
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn scatter_line(
+                self,
+                rows: [Self::W; $crate::isa::LINE],
+                to: *const *mut u8,
+                offset: usize,
+            ) {
+                let mut u = 0;
+                while u < $u {
+                    // SAFETY: the token, and the caller's `LANES` pointers.
+                    unsafe {
+                        let to = to.add(u * <$vector>::BLOCKS);
+                        let to = |l: usize| (*to.add(l)).wrapping_add(offset);
+                        let [a, b, c, d] = <$vector>::transpose([
+                            rows[0].0[u],
+                            rows[1].0[u],
+                            rows[2].0[u],
+                            rows[3].0[u],
+                        ]);
+                        a.store(to(0));
+                        b.store(to(1));
+                        c.store(to(2));
+                        d.store(to(3));
+                    }
                     u += 1;
                 }
             }

@@ -324,7 +324,7 @@ mod tests {
     extern crate std;
 
     use super::Julius;
-    use crate::comb::Queue;
+    use crate::admission::Alike;
     use crate::isa::Block;
     use crate::job::Job;
     use crate::key::Keys;
@@ -357,17 +357,17 @@ mod tests {
         len: usize,
         verdicts: Option<&mut [Block]>,
     ) {
-        let mut queue = Queue::default();
-        let fill = queue.fill(jobs.len(), |i| {
-            (jobs[i].len, jobs[i].place) = (len, i as u32);
-            Ok::<_, core::convert::Infallible>((0, len / 16))
-        });
-        let Ok(()) = fill;
+        for (i, job) in jobs.iter_mut().enumerate() {
+            (job.len, job.place) = (len, i as u32);
+        }
         sweep::<M>(
             backend,
             Work {
                 jobs,
-                queue: &mut queue,
+                alike: Alike {
+                    texts: false,
+                    keys: true,
+                },
                 keys: Keys::Shared(key),
                 memory: &mut Memory::new(),
                 degree: backend.default_lanes(),

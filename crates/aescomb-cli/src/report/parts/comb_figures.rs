@@ -102,7 +102,7 @@ pub(super) const FIELD: Part = Part {
 
 fn field(view: &View<'_>) -> Markup {
     let rows = view.results.field();
-    let backends: Vec<&str> = ["aesni", "vaes256", "vaes512", "portable"]
+    let backends: Vec<&str> = ["aesni", "vaes256", "vaes256vl", "vaes512", "portable"]
         .into_iter()
         .filter(|backend| rows.iter().any(|row| row.backend == *backend))
         .collect();

@@ -1,0 +1,641 @@
+//! Admission: what messages a call takes, and the check of a whole batch before any of its
+//! messages is touched.
+//!
+//! A good message is found to be good without a branch for each rule; what is wrong with a
+//! bad one is worked out afterwards (`refusal`).
+
+use crate::batch::disjoint;
+use crate::error::{Allowed, Error, Field};
+use crate::job::Job;
+use crate::key::Keys;
+use crate::mode::{Info, Lengths, Op};
+use crate::modes::{Mode, UNLIMITED};
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+/// What messages of a mode and an operation may be: small numbers that depend on nothing
+/// else.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    op: Op,
+    lengths: Lengths,
+    /// Shortest nonce, and how much longer it may be.
+    nonce: (u32, u32),
+    /// Bit n is set where tags of n bytes are allowed.
+    tag: u32,
+    /// The most components of associated data.
+    components: usize,
+    /// A nonce that may be left out is one of them.
+    nonce_is_data: bool,
+    /// Bits of a length that are clear, and the least it may be.
+    clear: usize,
+    least: usize,
+    /// A result has `(length + grow) & keep` bytes, `least_result` or more.
+    grow: usize,
+    keep: usize,
+    least_result: usize,
+    /// Every message gets a verdict of its own.
+    pub judges: bool,
+    /// There is something to do before or after the message itself.
+    pub frames: bool,
+    /// Whoever opens a message must say how long it is.
+    untold: bool,
+}
+
+/// Bits of long lengths, of [`UNLIMITED`] bytes and more. Modes limit them, which `refusal`
+/// looks at.
+const LONG: usize = !(UNLIMITED - 1);
+/// Set in lengths that no memory has.
+const SIGN: usize = !(usize::MAX >> 1);
+
+/// Whether a text or associated data is not long.
+#[inline(always)]
+pub(crate) fn is_short(len: usize) -> bool {
+    len & LONG == 0
+}
+
+impl Rules {
+    /// Those of every operation, in the order of [`Op::ALL`], whether the mode has it or not.
+    pub(crate) const fn all(info: &Info) -> [Rules; 6] {
+        let [a, b, c, d, e, f] = Op::ALL;
+        [
+            Rules::of(info, a),
+            Rules::of(info, b),
+            Rules::of(info, c),
+            Rules::of(info, d),
+            Rules::of(info, e),
+            Rules::of(info, f),
+        ]
+    }
+
+    const fn of(info: &Info, op: Op) -> Rules {
+        let shrinks = matches!(
+            (op, info.lengths),
+            (Op::Decrypt, Lengths::Padded) | (Op::Open, Lengths::Filled | Lengths::Untold)
+        );
+        let input = match shrinks {
+            true => Lengths::WholeBlocks,
+            false => info.lengths,
+        };
+        let filled = matches!(input, Lengths::Filled);
+        let untold = matches!(info.lengths, Lengths::Untold);
+        let mut tag = if info.tag_bytes.is_empty() { 1 } else { 0 };
+        let mut i = 0;
+        while i < info.tag_bytes.len() {
+            tag |= 1 << info.tag_bytes[i];
+            i += 1;
+        }
+        let (shortest, longest) = info.nonce_bytes;
+        Rules {
+            op,
+            lengths: info.lengths,
+            nonce: (shortest as u32, (longest - shortest) as u32),
+            tag,
+            components: info.data_components,
+            nonce_is_data: shortest == 0 && longest > 0,
+            clear: match input {
+                Lengths::WholeBlocks => 15,
+                _ => 0,
+            },
+            least: match input {
+                Lengths::WholeBlocks if shrinks && !untold => 16,
+                Lengths::FromOneBlock => 16,
+                _ => 0,
+            },
+            grow: match input {
+                Lengths::Padded => 16,
+                Lengths::Filled | Lengths::Untold => 15,
+                _ => 0,
+            },
+            keep: match input {
+                Lengths::Padded | Lengths::Filled | Lengths::Untold => !15,
+                Lengths::TagOnly => 0,
+                _ => !0,
+            },
+            least_result: if filled { 16 } else { 0 },
+            judges: matches!(op, Op::Decrypt) && shrinks || matches!(op, Op::Verify | Op::Open),
+            frames: shrinks || filled || untold,
+            untold: untold && matches!(op, Op::Open),
+        }
+    }
+
+    /// Bytes of result that `len` bytes of message make.
+    #[inline(always)]
+    pub(crate) fn written(&self, len: usize) -> usize {
+        (len.wrapping_add(self.grow) & self.keep).max(self.least_result)
+    }
+
+    /// Whether the result goes to a destination.
+    fn writes(&self) -> bool {
+        self.keep != 0
+    }
+
+    /// Bytes by which an appended tag makes a text longer than what is opened, and a result
+    /// longer than what comes of the text.
+    #[inline(always)]
+    fn appended(&self, tag: usize) -> (usize, usize) {
+        match self.op {
+            Op::Open => (tag, 0),
+            Op::Seal => (0, tag),
+            _ => (0, 0),
+        }
+    }
+
+    /// Whether a message may have `len` bytes, and a place of `room` bytes holds its result,
+    /// which is `longer` by an appended tag.
+    #[inline(always)]
+    fn fits(&self, len: usize, room: usize, longer: usize) -> bool {
+        (len & self.clear == 0)
+            & (len >= self.least)
+            & (room >= self.written(len).wrapping_add(longer))
+    }
+
+    /// What there is to do before a message is sealed or opened.
+    pub(crate) fn before(&self, job: &Job) {
+        if matches!((self.op, self.lengths), (Op::Seal, Lengths::Untold)) {
+            job.move_to_end();
+        }
+    }
+
+    /// What there is to do after it, if its tag is right: the length of the result, or
+    /// `None` for what nobody could have sealed.
+    pub(crate) fn after(&self, job: &Job) -> Option<usize> {
+        match (self.op, self.lengths) {
+            (Op::Decrypt, Lengths::Padded) => job.unpad(),
+            (Op::Open, Lengths::Filled) => job.unfill(),
+            (Op::Open, Lengths::Untold) => job.move_to_start(),
+            (Op::Seal, Lengths::Filled) => {
+                job.put_flag();
+                Some(self.written(job.len))
+            }
+            _ => Some(self.written(job.len)),
+        }
+    }
+
+    /// Components of associated data, with a nonce that is one.
+    #[inline(always)]
+    fn components_of(&self, job: &Job) -> usize {
+        job.components() + usize::from(self.nonce_is_data & (job.nonce_len > 0))
+    }
+}
+
+/// What a call is to do, and with which keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'k> {
+    pub mode: Mode,
+    pub op: Op,
+    pub rules: &'static Rules,
+    pub keys: Keys<'k>,
+}
+
+/// What all messages of a batch have in common, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike {
+    /// The lengths of texts.
+    pub texts: bool,
+    /// The sizes of keys.
+    pub keys: bool,
+}
+
+/// What texts of a batch may be whose messages differ in nothing else.
+pub(crate) struct Bounds {
+    rules: &'static Rules,
+    shorter: usize,
+    longer: usize,
+}
+
+impl Bounds {
+    /// Whether a text may have `len` bytes with `room` for its result, and the bytes of the
+    /// result.
+    #[inline(always)]
+    pub(crate) fn fit(&self, len: usize, room: usize) -> (bool, usize) {
+        let text = len.wrapping_sub(self.shorter);
+        let fits = (len >= self.shorter) & self.rules.fits(text, room, self.longer);
+        (fits, self.rules.written(text).wrapping_add(self.longer))
+    }
+}
+
+/// Bytes of nonce and tag, whether that is appended, components of associated data.
+type Shape = (u64, u64);
+
+#[inline(always)]
+fn shape(job: &Job) -> Shape {
+    let lengths = u64::from(job.tag_len) << 32 | u64::from(job.nonce_len);
+    (
+        lengths,
+        u64::from(job.tag_appended) << 32 | u64::from(job.components),
+    )
+}
+
+/// The check of one message after the other.
+pub(crate) struct Admission<'c, 'k> {
+    call: &'c Call<'k>,
+    /// The shape of a message that had a good one: mostly, all have the same.
+    shape: Shape,
+}
+
+/// Of a message without a tag that has two components, which none has.
+const NO_SHAPE: Shape = (0, 2);
+
+impl<'k> Call<'k> {
+    pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Call<'k>, Error> {
+        let mode = keys.mode()?;
+        if !mode.info().kind.ops().contains(&op) {
+            let place = Op::ALL.iter().position(|o| *o == op);
+            let place = place.unwrap_or_default();
+            return Err(Error::new(Field::Operation, place, Allowed::Nothing));
+        }
+        Ok(Call {
+            mode,
+            op,
+            rules: mode.rules(op),
+            keys,
+        })
+    }
+
+    pub(crate) fn admission(&self) -> Admission<'_, 'k> {
+        Admission {
+            call: self,
+            shape: NO_SHAPE,
+        }
+    }
+
+    pub(crate) fn has_shared_key(&self) -> bool {
+        matches!(self.keys, Keys::Shared(_))
+    }
+
+    /// Whether all keys at the places are of one size; `None` where one is missing or of
+    /// another mode.
+    #[inline(always)]
+    pub(crate) fn have_keys(&self, places: impl Iterator<Item = u32>) -> Option<bool> {
+        if self.has_shared_key() {
+            return Some(true);
+        }
+        let (mut rounds, mut same) = (None, true);
+        for place in places {
+            let key = self
+                .keys
+                .find(place)
+                .filter(|key| key.mode() == self.mode)?;
+            same &= *rounds.get_or_insert(key.rounds()) == key.rounds();
+        }
+        Some(same)
+    }
+
+    /// Whether there is a key of the call's mode at a place.
+    #[inline(always)]
+    fn has_key(&self, place: u32) -> bool {
+        let key = self.keys.find(place);
+        key.is_some_and(|key| key.mode() == self.mode)
+    }
+
+    /// Whether all of `count` jobs from `first` on are good, as most batches are: of one
+    /// shape, none of them long. They are reported as done then, and it is known whether their texts
+    /// are of one length; otherwise they are to be looked at one by one. `FOREIGN` jobs have no components
+    /// but what their pointers say.
+    ///
+    /// # Safety
+    /// There are that many, of which nobody else uses any.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn all_good<const FOREIGN: bool>(
+        &self,
+        first: *mut Job,
+        count: usize,
+    ) -> Option<bool> {
+        // Fewer are as fast one by one.
+        if count < 4 || self.rules.untold {
+            return None;
+        }
+        // SAFETY: the caller's.
+        unsafe { avx512::all_good::<FOREIGN>(self, first, count) }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn all_good<const FOREIGN: bool>(
+        &self,
+        _: *mut Job,
+        _: usize,
+    ) -> Option<bool> {
+        None
+    }
+
+    /// What is wrong with a message, if anything: long ones are looked at here, too.
+    #[cold]
+    fn refusal(&self, job: &Job, len: usize) -> Option<Error> {
+        let rules = self.rules;
+        let needed = rules.written(len);
+        let dst_len = job.dst_len;
+        let info = self.mode.info();
+        let wrong = |field, given, allowed| Some(Error::new(field, given, allowed));
+        let (least, most) = info.nonce_bytes;
+        if !(least..=most).contains(&(job.nonce_len as usize)) {
+            let allowed = match (least, most) {
+                (0, 0) => Allowed::Nothing,
+                (least, most) if least == most => Allowed::Exactly(most),
+                _ => Allowed::Between(least, most),
+            };
+            return wrong(Field::NonceLength, job.nonce_len as usize, allowed);
+        }
+        if rules.tag >> job.tag_len.min(31) & 1 == 0 {
+            let allowed = match info.tag_bytes {
+                [] => Allowed::Nothing,
+                list => Allowed::OneOf(list),
+            };
+            return wrong(Field::TagLength, job.tag_len as usize, allowed);
+        }
+        if rules.components_of(job) > rules.components {
+            // Those beside the nonce.
+            let given = job.components();
+            let most = rules.components - (rules.components_of(job) - given).min(rules.components);
+            let allowed = match most {
+                0 => Allowed::Nothing,
+                n => Allowed::AtMost(n),
+            };
+            return wrong(Field::DataCount, given, allowed);
+        }
+        let limits = self.mode.limits(job);
+        // What no memory has, foreign jobs may claim.
+        let memory = isize::MAX as usize;
+        let most = |n: u64| Allowed::AtMost(usize::try_from(n).map_or(memory, |n| n.min(memory)));
+        if len as u64 > limits.text || len > memory {
+            return wrong(Field::TextLength, len, most(limits.text));
+        }
+        if job.components == 1 && (job.data_len as u64 > limits.data || job.data_len > memory) {
+            return wrong(Field::DataLength, job.data_len, most(limits.data));
+        }
+        if len & rules.clear != 0 {
+            return wrong(Field::TextLength, len, Allowed::MultipleOf(16));
+        }
+        if len < rules.least {
+            return wrong(Field::TextLength, len, Allowed::AtLeast(rules.least));
+        }
+        if rules.untold && len.wrapping_sub(job.opened_len) >= 16 {
+            let allowed = match len {
+                0 => Allowed::Exactly(0),
+                len => Allowed::Between(len - 15, len),
+            };
+            return wrong(Field::OpenedLength, job.opened_len, allowed);
+        }
+        if dst_len < needed {
+            return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
+        }
+        if dst_len > memory {
+            return wrong(Field::OutputLength, dst_len, Allowed::AtMost(memory));
+        }
+        if let Err(overlap) = apart(job, len, needed) {
+            return Some(overlap);
+        }
+        let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
+        match self.keys.find(job.place) {
+            None => wrong(
+                Field::KeyIndex,
+                job.place as usize,
+                Allowed::AtMost(self.keys.len() - 1),
+            ),
+            Some(key) if key.mode() != self.mode => wrong(
+                Field::KeyMode,
+                place(key.mode()),
+                Allowed::Exactly(place(self.mode)),
+            ),
+            Some(_) => None,
+        }
+    }
+
+    /// The length of a job without its tag, which is part of its text, and how many bytes
+    /// longer its result is for it.
+    fn without_tag(&self, job: &Job) -> Result<(usize, usize), Error> {
+        let Job {
+            src_len, dst_len, ..
+        } = *job;
+        let bytes = job.tag_len as usize;
+        let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
+        match self.op {
+            Op::Seal => {
+                let needed = self.rules.written(src_len).saturating_add(bytes);
+                if dst_len < needed {
+                    return wrong(Field::OutputLength, dst_len, needed);
+                }
+                apart(job, src_len, needed)?;
+            }
+            Op::Open => {
+                if src_len < bytes {
+                    return wrong(Field::TextLength, src_len, bytes);
+                }
+                apart(job, src_len, src_len - bytes)?;
+            }
+            // A mode without tags refuses it by its length; a tag that is the text's
+            // neighbour makes no sense for a MAC.
+            _ => return Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
+        }
+        let (shorter, longer) = self.rules.appended(bytes);
+        Ok((src_len - shorter, longer))
+    }
+
+    /// Whether the operation makes tags that may be appended, or takes them off.
+    pub(crate) fn may_append(&self) -> bool {
+        matches!(self.op, Op::Seal | Op::Open)
+    }
+
+    /// Whether what is good for one message of some lengths is good for all that have them.
+    pub(crate) fn is_same_for_all(&self) -> bool {
+        !self.rules.untold
+    }
+
+    /// The bounds of texts, for batches whose tags are appended if they have `appended` bytes.
+    pub(crate) fn bounds(&self, appended: usize) -> Bounds {
+        let (shorter, longer) = self.rules.appended(appended);
+        Bounds {
+            rules: self.rules,
+            shorter,
+            longer,
+        }
+    }
+
+    /// Whether an admitted job, which may have been changed since, keeps to its memory.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, job: &Job) -> bool {
+        let appended = match job.tag_appended {
+            0 => 0,
+            _ => job.tag_len as usize,
+        };
+        self.bounds(appended).fit(job.src_len, job.dst_len).0
+    }
+
+    /// Where the tag of an admitted job is, appended or not, and the job's length without it.
+    #[inline(always)]
+    pub(crate) fn prepared(&self, job: &Job) -> (*mut u8, usize) {
+        if job.tag_appended == 0 {
+            return (job.tag, job.src_len);
+        }
+        let (shorter, _) = self.rules.appended(job.tag_len as usize);
+        let len = job.src_len - shorter;
+        let tag = match self.op {
+            Op::Open => job.src.wrapping_add(len).cast_mut(),
+            _ => job.dst.wrapping_add(self.rules.written(len)),
+        };
+        (tag, len)
+    }
+}
+
+/// Refuses a source of `src_len` bytes and a result of `needed` that overlap and are not
+/// the same place.
+fn apart(job: &Job, src_len: usize, needed: usize) -> Result<(), Error> {
+    if job.src == job.dst.cast_const() || disjoint(job.src, src_len, job.dst, needed) {
+        return Ok(());
+    }
+    let apart = job.src.addr().abs_diff(job.dst.addr());
+    Err(Error::new(Field::Overlap, apart, Allowed::Nothing))
+}
+
+impl Admission<'_, '_> {
+    /// Checks a message: the bytes of its result.
+    #[inline(always)]
+    pub(crate) fn admit(&mut self, job: &Job) -> Result<usize, Error> {
+        let (len, longer) = match job.tag_appended {
+            0 => (job.src_len, 0),
+            _ => self.call.without_tag(job)?,
+        };
+        let rules = self.call.rules;
+        let needed = rules.written(len);
+        // A room of more than all memory goes with no length that is not long.
+        let short = is_short(len | job.data_len) & (job.dst_len & SIGN == 0);
+        let sized = rules.fits(len, job.dst_len, longer) & short;
+        let shaped = shape(job) == self.shape || self.takes_shape(job, len);
+        let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
+        let keyed = self.call.has_shared_key() || self.call.has_key(job.place);
+        if !(sized && shaped && apart && keyed)
+            && let Some(refusal) = self.call.refusal(job, len)
+        {
+            return Err(refusal);
+        }
+        Ok(needed + longer)
+    }
+
+    /// Whether a message has parts of lengths that the mode takes.
+    #[inline(never)]
+    fn takes_shape(&mut self, job: &Job, len: usize) -> bool {
+        let rules = self.call.rules;
+        let good = (job.nonce_len.wrapping_sub(rules.nonce.0) <= rules.nonce.1)
+            & (rules.tag >> job.tag_len.min(31) & 1 == 1)
+            & (rules.components_of(job) <= rules.components)
+            & (!rules.untold || len.wrapping_sub(job.opened_len) < 16);
+        // The shape does not say how many several components are, or all of an opened
+        // length.
+        if good && job.components != Job::SEVERAL && !rules.untold {
+            self.shape = shape(job);
+        }
+        good
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+#[allow(unsafe_code)]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+    use crate::mode::Kind;
+    use alloc::vec::Vec;
+
+    /// Batches in which one message is changed: where vectors find all good, so does the
+    /// check of one message after the other, and with the same results; and they find all
+    /// good what differs in nothing but lengths and places.
+    #[test]
+    fn vectors_and_scalars_agree() {
+        const LEN: usize = 48;
+        let mut memory = alloc::vec![0u8; 1 << 12];
+        let at = memory.as_mut_ptr().wrapping_add(1 << 11);
+        // What is changed, and whether vectors have to take it if it is good.
+        type Change = (fn(&mut Job), bool);
+        let changes: &[Change] = &[
+            (|_| {}, true),
+            (|job| job.src_len += 16, true),
+            (|job| job.src_len -= 16, true),
+            (|job| job.src_len += 1, true),
+            (|job| job.src_len = 0, true),
+            (|job| job.src_len = 1 << 16, false),
+            (|job| job.src_len = usize::MAX, false),
+            (|job| job.dst_len = 0, true),
+            (|job| job.dst_len -= 1, true),
+            (|job| job.dst_len = usize::MAX, false),
+            (|job| job.dst = job.dst.wrapping_add(1), true),
+            (|job| job.dst = job.dst.wrapping_add(LEN - 1), true),
+            (|job| job.dst = job.dst.wrapping_add(LEN), true),
+            (|job| job.dst = job.dst.wrapping_sub(1), true),
+            (|job| job.dst = job.dst.wrapping_sub(LEN - 1), true),
+            (|job| job.dst = job.dst.wrapping_sub(LEN), true),
+            (|job| job.dst = job.dst.wrapping_sub(2 * LEN), true),
+            (|job| job.nonce_len += 1, false),
+            (|job| job.nonce_len = 0, false),
+            (|job| job.tag_len += 1, false),
+            (|job| job.tag_len = 31, false),
+            (|job| job.tag_appended ^= 1, false),
+            (|job| job.components ^= 1, false),
+            (|job| job.components = Job::SEVERAL, false),
+            (|job| job.data_len += 5, true),
+            (|job| job.data_len = 1 << 16, false),
+            (|job| job.opened_len = 1, false),
+        ];
+        for mode in Mode::ALL {
+            let info = mode.info();
+            let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
+            let key = Key::new(*mode, &raw).unwrap();
+            for op in info.kind.ops() {
+                let call = Call::new(Keys::Shared(&key), op).unwrap();
+                for appended in [0, 1] {
+                    if appended > 0 && info.kind != Kind::Aead {
+                        continue;
+                    }
+                    let good = Job {
+                        src: at,
+                        src_len: LEN,
+                        dst: at,
+                        dst_len: 2 * LEN,
+                        nonce: at,
+                        nonce_len: info.nonce_bytes.0 as u32,
+                        data: at,
+                        data_len: 12,
+                        components: info.data_components.min(1) as u32,
+                        tag: at,
+                        tag_len: info.longest_tag() as u32,
+                        tag_appended: appended,
+                        opened_len: LEN - 16 * appended as usize,
+                        ..Job::default()
+                    };
+                    for (n, place) in [(9, 0), (9, 4), (9, 8), (4, 3)] {
+                        for (i, (change, taken)) in changes.iter().enumerate() {
+                            let mut jobs = alloc::vec![good; n];
+                            change(&mut jobs[place]);
+                            let mut admission = call.admission();
+                            let scalar: Result<Vec<_>, _> =
+                                jobs.iter().map(|job| admission.admit(job)).collect();
+                            if admission.admit(&jobs[0]).is_err() {
+                                continue;
+                            }
+                            // SAFETY: there are so many.
+                            let found = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), n) };
+                            let what = (mode, op, appended, place, i);
+                            if let Some(equal) = found {
+                                let lengths = jobs.iter().all(|job| job.src_len == good.src_len);
+                                assert_eq!(equal, lengths || n == 1, "{what:?}");
+                                let written: Vec<_> = jobs
+                                    .iter()
+                                    // SAFETY: it was reported.
+                                    .map(|job| unsafe { job.written.assume_init() })
+                                    .collect();
+                                assert_eq!(scalar, Ok(written), "{what:?}");
+                            } else if scalar.is_ok() && *taken && crate::isa::detect::vaes512() {
+                                // Where nothing is read or written, it may lie anywhere.
+                                let empty = jobs[place].src_len == 0 || !call.rules.writes();
+                                assert!(call.rules.untold || empty, "{what:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

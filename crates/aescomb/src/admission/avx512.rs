@@ -1,0 +1,183 @@
+//! Admission with AVX-512: a job is two registers, and a good batch is found to be good
+//! by what all its jobs have in common.
+//!
+//! `unsafe` here rests on the caller's word that there are so many jobs; on the token,
+//! inside whose `enter` everything runs; and on the layout of [`Job`], which is asserted.
+#![allow(unsafe_code)]
+
+use super::{Call, LONG, SIGN};
+use crate::batch::Status;
+use crate::isa::{Isa, Vaes512};
+use crate::job::Job;
+use core::arch::x86_64::*;
+use core::mem::offset_of;
+
+/// Places of members in the first register, of eight.
+const SRC: usize = 0;
+const SRC_LEN: usize = 1;
+const DST: usize = 2;
+const DST_LEN: usize = 3;
+const NONCE: usize = 4;
+const DATA: usize = 5;
+const DATA_LEN: usize = 6;
+const TAG: usize = 7;
+const _: () = {
+    assert!(offset_of!(Job, src) == SRC * 8 && offset_of!(Job, src_len) == SRC_LEN * 8);
+    assert!(offset_of!(Job, dst) == DST * 8 && offset_of!(Job, dst_len) == DST_LEN * 8);
+    assert!(offset_of!(Job, nonce) == NONCE * 8 && offset_of!(Job, data) == DATA * 8);
+    assert!(offset_of!(Job, data_len) == DATA_LEN * 8 && offset_of!(Job, tag) == TAG * 8);
+    // The second has four: two of lengths and numbers, the opened length, the key.
+    assert!(offset_of!(Job, nonce_len) == 64 && offset_of!(Job, component_count) == 76);
+    assert!(offset_of!(Job, opened_len) == 80 && offset_of!(Job, key) == 88);
+};
+
+/// See [`Call::all_good`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn all_good<const FOREIGN: bool>(
+    call: &Call<'_>,
+    first: *mut Job,
+    count: usize,
+) -> Option<bool> {
+    let s = Vaes512::detect()?;
+    // SAFETY: there is a job; what is read of it is the caller's.
+    let (tag_len, tag_appended, components) = unsafe {
+        let components = match FOREIGN {
+            true => u32::from(!(*first).data.is_null()),
+            false => (*first).components,
+        };
+        ((*first).tag_len, (*first).tag_appended, components)
+    };
+    if components == Job::SEVERAL {
+        return None;
+    }
+    let appended = match tag_appended {
+        0 => (0, 0),
+        _ => call.rules.appended(tag_len as usize),
+    };
+    let rules = call.rules;
+    let plain = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
+    // SAFETY: the caller's.
+    unsafe {
+        match plain && appended == (0, 0) {
+            true => look::<FOREIGN, true>(s, call, (first, count), components, appended),
+            false => look::<FOREIGN, false>(s, call, (first, count), components, appended),
+        }
+    }
+}
+
+/// `PLAIN`: results have the lengths of their texts, and no tags are appended; of others,
+/// texts are opened without their last `shorter` bytes, and results are `longer`.
+///
+/// # Safety
+/// As [`Call::all_good`].
+#[inline(never)]
+unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
+    s: Vaes512,
+    call: &Call<'_>,
+    (first, count): (*mut Job, usize),
+    components: u32,
+    (shorter, longer): (usize, usize),
+) -> Option<bool> {
+    let rules = call.rules;
+    let has_shared_key = call.has_shared_key();
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the token, and the caller's.
+        move || unsafe {
+            let each = |n: usize| _mm512_set1_epi64(n as i64);
+            let (off, more) = (each(shorter), each(longer));
+            let (grow, keep) = (each(rules.grow), each(rules.keep));
+            let least_result = each(rules.least_result);
+            // What the source must have.
+            let least = each(rules.least.wrapping_add(shorter));
+            let start = _mm512_loadu_si512(first.cast());
+            let shape = _mm256_loadu_si256((&raw const (*first).nonce_len).cast());
+            let zero = _mm512_setzero_si512();
+            // What any has of bits of lengths, of all members, of differences below zero,
+            // and of differences from the first.
+            let (mut lengths, mut members, mut less, mut other) = (zero, zero, zero, zero);
+            let mut shapes = _mm256_setzero_si256();
+            let mut numbers = 0;
+            let mut overlap = 0;
+            let (mut all, mut any) = (0xff, 0);
+            let mut job = first;
+            let end = first.add(count);
+            while job < end {
+                let part = _mm512_loadu_si512(job.cast());
+                let src_len = _mm512_permutexvar_epi64(each(SRC_LEN), part);
+                let (len, needed) = if PLAIN {
+                    (src_len, src_len)
+                } else {
+                    let len = _mm512_sub_epi64(src_len, off);
+                    let written = _mm512_and_si512(_mm512_add_epi64(len, grow), keep);
+                    let written = _mm512_max_epu64(written, least_result);
+                    (len, _mm512_add_epi64(written, more))
+                };
+                if !PLAIN {
+                    lengths = _mm512_or_si512(lengths, len);
+                }
+                members = _mm512_or_si512(members, part);
+                other = _mm512_ternarylogic_epi64::<0xf6>(other, part, start);
+                let bound = _mm512_mask_mov_epi64(least, 1 << DST_LEN, needed);
+                less = _mm512_or_si512(less, _mm512_sub_epi64(part, bound));
+                // In place of the destination, how far it is from the source.
+                let apart = _mm512_sub_epi64(part, _mm512_alignr_epi64::<6>(part, part));
+                let behind = _mm512_cmplt_epu64_mask(apart, src_len);
+                let before = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(zero, apart), needed);
+                overlap |= _mm512_mask_test_epi64_mask(behind | before, apart, apart);
+                let numbers_of = _mm256_loadu_si256((&raw const (*job).nonce_len).cast());
+                shapes = _mm256_ternarylogic_epi64::<0xf6>(shapes, numbers_of, shape);
+                if FOREIGN {
+                    let there = _mm512_test_epi64_mask(part, part);
+                    all &= there;
+                    any |= there;
+                } else {
+                    numbers |= (*job).components ^ components;
+                }
+                let written = match PLAIN {
+                    true => (*job).src_len,
+                    false => rules.written((*job).src_len.wrapping_sub(shorter)) + longer,
+                };
+                (*job).written.write(written);
+                (*job).status.write(Status::Done);
+                job = job.add(1);
+            }
+            let members_of = |x: __m512i| {
+                let mut members = [0usize; 8];
+                _mm512_storeu_si512(members.as_mut_ptr().cast(), x);
+                members
+            };
+            let (members, less) = (members_of(members), members_of(less));
+            let lengths = match PLAIN {
+                true => members[SRC_LEN],
+                false => members_of(lengths)[0],
+            };
+            let mut shape = [0usize; 4];
+            _mm256_storeu_si256(shape.as_mut_ptr().cast(), shapes);
+            let mut bad = lengths & (LONG | rules.clear)
+                | members[DATA_LEN] & LONG
+                | (less[SRC_LEN] | less[DST_LEN]) & SIGN
+                | usize::from(overlap >> DST & 1)
+                | shape[0]
+                | shape[1]
+                | numbers as usize;
+            if FOREIGN {
+                // Every pointer that is used is there, associated data in all or in none.
+                let used = 1 << SRC
+                    | usize::from(rules.writes()) << DST
+                    | usize::from(rules.nonce.0 > 0) << NONCE
+                    | usize::from(rules.tag != 1 && (shorter | longer) == 0) << TAG;
+                let (all, any) = (usize::from(all), usize::from(any));
+                bad |= used & !all | (all ^ any) & 1 << DATA;
+                // Without a pointer no bytes, and a nonce that may be left out likewise.
+                bad |= usize::from(any & 1 << DATA == 0) * members[DATA_LEN];
+                bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
+                bad |= usize::from(has_shared_key) * shape[3];
+            }
+            (bad == 0).then_some(members_of(other)[SRC_LEN] == 0)
+        },
+    )
+}
