@@ -319,4 +319,4 @@ def test_names():
         assert mode.key_bytes and mode.data_components >= 0
         assert mode.research is None or mode.research
         for length in mode.key_bytes:
-            aescomb.Key(mode.name, bytearray(length))
+            aescomb.Key(mode.name, bytearray(range(length)))

@@ -3,7 +3,9 @@
 use core::fmt;
 
 /// A mistake in what the caller gave, found before any work starts: no message
-/// of the batch has been touched when a call returns it.
+/// of the batch has been touched when a call returns it. The exceptions are
+/// [`Field::Tag`] and [`Field::Padding`], which calls for one message return: what such a
+/// call has written is wiped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {

@@ -19,8 +19,8 @@ pub(crate) const CONSTANTS: usize = 10;
 ///
 /// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
 /// touches what it needs; 1 KiB more once long messages of a mode like GCM or OCB
-/// come, or a second message by itself), usable with every backend, wiped on drop. `Debug` shows the mode and the key
-/// size only.
+/// come, or a second message by itself), usable with every backend, wiped on drop.
+/// `Debug` shows the mode and the key size only.
 ///
 /// ```
 /// use aescomb::{Key, Mode};

@@ -44,8 +44,8 @@
 //!
 //! # Building
 //!
-//! `no_std` with `alloc`, where the default feature `std` is left out. Optimise for speed: `opt-level = "s"` or `"z"` makes the
-//! kernels 3 to 11 times as slow.
+//! `no_std` with `alloc`, where the default feature `std` is left out. Optimise for
+//! speed: `opt-level = "s"` or `"z"` makes the kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]
 // The contract of modes has parts that no standard mode needs.

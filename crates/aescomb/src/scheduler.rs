@@ -17,8 +17,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
-/// scheduling needs, so that calls allocate nothing once it has grown to the
-/// largest batch (a [`Key`] allocates once, when long messages come).
+/// scheduling needs, so that calls allocate nothing once it has done some hundred
+/// messages (a [`Key`] allocates once, for its first long message or its second by
+/// itself, in modes that have tables).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
 /// Messages of a batch may differ in length, nonce and key. Batches of 16 and
@@ -527,6 +528,9 @@ impl Key {
             return match good.then(|| rules.after(job)).flatten() {
                 Some(len) => Ok(len),
                 None => {
+                    // It would tell what the right tag is.
+                    verdict = FAILED;
+                    zeroize::optimization_barrier(&verdict);
                     if op == Op::Open {
                         job.wipe();
                     }

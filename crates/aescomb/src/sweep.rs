@@ -1,6 +1,6 @@
-//! The engine: takes sorted messages from the queue, gives them to lanes or does
-//! them one by one, and runs the kernels. One instance per mode, direction and
-//! instruction set.
+//! The engine: does a stretch of a batch, in the caller's order or sorted into groups, in
+//! lanes or one message at a time, and runs the kernels. One instance per mode, direction
+//! and instruction set.
 
 use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
@@ -504,9 +504,9 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             windows.give_back(window.rows - rows);
             window.rows = rows;
         }
-        if window.lanes == 1 && S::LANES > 1 {
+        if const { S::LANES > 1 } && window.lanes == 1 {
             group.window::<S::Narrow, M>(s.narrow(), group_keys.narrow::<M>(), window);
-        } else if window.lanes <= S::Half::LANES && S::Half::LANES < S::LANES {
+        } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
             group.window::<S::Half, M>(s.half(), group_keys.half::<M>(), window);
         } else {
             group.window::<S, M>(s, group_keys.all::<M>(), window);

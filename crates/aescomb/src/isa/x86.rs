@@ -1362,8 +1362,11 @@ macro_rules! token {
                 to: *const *mut u8,
                 offset: usize,
             ) {
-                let mut u = 0;
-                while u < $u {
+                // The last lane first: its line was loaded last, and is the least likely
+                // to have been displaced since by those of other lanes.
+                let mut u = $u;
+                while u > 0 {
+                    u -= 1;
                     // SAFETY: the token, and the caller's `LANES` pointers.
                     unsafe {
                         let to = to.add(u * <$vector>::BLOCKS);
@@ -1374,12 +1377,11 @@ macro_rules! token {
                             rows[2].0[u],
                             rows[3].0[u],
                         ]);
-                        a.store(to(0));
-                        b.store(to(1));
-                        c.store(to(2));
                         d.store(to(3));
+                        c.store(to(2));
+                        b.store(to(1));
+                        a.store(to(0));
                     }
-                    u += 1;
                 }
             }
 
