@@ -151,6 +151,12 @@ impl Rules {
             & (room >= self.written(len).wrapping_add(longer))
     }
 
+    /// Whether a message of `opened` bytes may have been sealed to `len`, in a mode that does
+    /// not tell.
+    fn tells(&self, len: usize, opened: usize) -> bool {
+        len.checked_sub(opened).is_some_and(|more| more < 16)
+    }
+
     /// What there is to do before a message is sealed or opened.
     pub(crate) fn before(&self, job: &Job) {
         if matches!((self.op, self.lengths), (Op::Seal, Lengths::Untold)) {
@@ -373,7 +379,7 @@ impl<'k> Call<'k> {
         if len < rules.least {
             return wrong(Field::TextLength, len, Allowed::AtLeast(rules.least));
         }
-        if rules.untold && len.wrapping_sub(job.opened_len) >= 16 {
+        if rules.untold && !rules.tells(len, job.opened_len) {
             let allowed = match len {
                 0 => Allowed::Exactly(0),
                 len => Allowed::Between(len - 15, len),
@@ -522,7 +528,7 @@ impl Admission<'_, '_> {
         let good = (job.nonce_len.wrapping_sub(rules.nonce.0) <= rules.nonce.1)
             & (rules.tag >> job.tag_len.min(31) & 1 == 1)
             & (rules.components_of(job) <= rules.components)
-            & (!rules.untold || len.wrapping_sub(job.opened_len) < 16);
+            & (!rules.untold || rules.tells(len, job.opened_len));
         // The shape does not say how many several components are, or all of an opened
         // length.
         if good && job.components != Job::SEVERAL && !rules.untold {

@@ -103,7 +103,11 @@ impl<'a> Message<'a> {
     #[inline]
     pub fn associated_data_vector(mut self, components: &'a [&'a [u8]]) -> Self {
         match components {
-            [] => self.job.components = 0,
+            [] => {
+                self.job.data = core::ptr::null();
+                self.job.data_len = 0;
+                self.job.components = 0;
+            }
             [data] => return self.associated_data(data),
             _ => {
                 self.job.data = components.as_ptr().cast();
@@ -521,8 +525,8 @@ pub(crate) mod sealed {
     pub trait Parts {
         fn count(&self) -> usize;
         /// Checks the batch as a whole and all its messages, and reports these as done:
-        /// a walk of its own over the results would cost as much as this one. Nothing
-        /// else is written. How the lengths are is for the order.
+        /// a walk of its own over the results would cost as much as this one. Of what the
+        /// caller gave nothing else is written.
         fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
         /// Makes the jobs of a range of messages that were checked, in `memory` if need be.
         fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>);
@@ -789,7 +793,7 @@ impl<O: Offset> Packed<'_, O> {
                     good &= inside;
                     room
                 }
-                None => room.min(dst_end.wrapping_sub(start)),
+                None => room.min(dst_end.saturating_sub(start)),
             };
             if let Some(data) = &self.data_layout {
                 let (_, len, _, inside) = data.place(i, data_end);
@@ -850,9 +854,10 @@ impl<O: Offset> Packed<'_, O> {
             }
             None => (core::ptr::null(), 0, 0),
         };
-        if let Some(lengths) = self.opened_lens {
-            job.opened_len = lengths[i].get().unwrap_or(usize::MAX);
-        }
+        job.opened_len = match self.opened_lens {
+            Some(lengths) => lengths[i].get().unwrap_or(usize::MAX),
+            None => usize::MAX,
+        };
         Ok(())
     }
 }

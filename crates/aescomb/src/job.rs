@@ -174,8 +174,8 @@ impl Job {
                 keys: true,
             });
         };
-        let len = first.src_len;
         admission.admit(first).map_err(|e| e.at(0))?;
+        let (_, len) = call.prepared(first);
         // SAFETY: there are so many jobs, and they are borrowed.
         if let Some(texts) = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
             && let Some(keys) = call.have_keys(jobs.iter().map(|job| job.place))
@@ -186,7 +186,7 @@ impl Job {
         for (i, job) in jobs.iter_mut().enumerate() {
             let written = admission.admit(job).map_err(|e| e.at(i))?;
             job.report(Status::Done, written);
-            equal &= job.src_len == len;
+            equal &= call.prepared(job).1 == len;
         }
         Ok(Alike {
             texts: equal,
@@ -526,5 +526,82 @@ impl<'k> KeyRefs<'k> {
         }
         // SAFETY: there are that many; they are null or lead to keys for `'k`.
         unsafe { (*self.first.byte_add(i * self.stride)).as_ref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::Op;
+    use crate::modes::Mode;
+    use alloc::vec::Vec;
+
+    /// A foreign job is refused as the only one of its batch and among others, or neither.
+    #[test]
+    fn a_job_alone_and_among_others() {
+        let mut memory = alloc::vec![0u8; 1 << 12];
+        let at = memory.as_mut_ptr().wrapping_add(1 << 11);
+        let changes: &[fn(&mut Job)] = &[
+            |_| {},
+            |job| job.src = core::ptr::null(),
+            |job| job.dst = core::ptr::null_mut(),
+            |job| (job.dst, job.dst_len) = (core::ptr::null_mut(), 0),
+            |job| job.nonce = core::ptr::null(),
+            |job| (job.nonce, job.nonce_len) = (core::ptr::null(), 0),
+            |job| job.data = core::ptr::null(),
+            |job| (job.data, job.data_len) = (core::ptr::null(), 0),
+            |job| job.tag = core::ptr::null_mut(),
+            |job| job.dst_len = 1 << (usize::BITS - 1),
+            |job| job.dst_len = usize::MAX,
+            |job| job.src_len = usize::MAX,
+            |job| job.src_len = usize::MAX - 3,
+            |job| job.src_len = 1 << (usize::BITS - 1),
+            |job| job.data_len = usize::MAX,
+            |job| job.component_count = 1,
+            |job| job.key = job.src.cast(),
+            |job| job.tag_appended = 1,
+            |job| job.dst = job.dst.wrapping_add(1),
+        ];
+        for mode in Mode::ALL {
+            let info = mode.info();
+            let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
+            let key = Key::new(*mode, &raw).expect("a good key");
+            for op in info.kind.ops() {
+                let call = Call::new(Keys::Shared(&key), op).expect("an operation of the mode");
+                let has_data = info.data_components > 0;
+                let good = Job {
+                    src: at,
+                    src_len: 48,
+                    dst: at,
+                    dst_len: if matches!(op, Op::Mac | Op::Verify) {
+                        0
+                    } else {
+                        96
+                    },
+                    nonce: at,
+                    nonce_len: info.nonce_bytes.0 as u32,
+                    data: if has_data { at } else { core::ptr::null() },
+                    data_len: if has_data { 12 } else { 0 },
+                    tag: at,
+                    tag_len: info.longest_tag() as u32,
+                    opened_len: 48,
+                    ..Job::default()
+                };
+                for (i, change) in changes.iter().enumerate() {
+                    let mut job = good;
+                    change(&mut job);
+                    let mut many = [good; 9];
+                    many[5] = job;
+                    let check = |jobs: &mut [Job]| {
+                        // SAFETY: nothing of them is read but the jobs themselves.
+                        let mut jobs = unsafe { Jobs::new(jobs.as_mut_ptr(), jobs.len()) };
+                        jobs.check(&call).map(|_| ())
+                    };
+                    let among = check(&mut many);
+                    let alone = check(&mut [job]);
+                    assert_eq!(among, alone.map_err(|e| e.at(5)), "{mode} {op:?} {i}");
+                }
+            }
+        }
     }
 }

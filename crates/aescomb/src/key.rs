@@ -37,7 +37,7 @@ pub struct Key {
     mode: Mode,
     rounds: u8,
     pub(crate) has_second: bool,
-    /// Whether a long message has come in a call with many keys.
+    /// Whether a long message has come in a call with many keys, or one by itself.
     long: AtomicBool,
     /// What long messages need beside it, made when they come.
     tables: OnceBox<KeyTables>,

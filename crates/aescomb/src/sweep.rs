@@ -59,7 +59,7 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
 
 /// Runs `M` on one message.
 pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
-    dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict))
+    dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict, true))
 }
 
 /// Whether messages are always in lanes: one by one they would only be slower.
@@ -76,8 +76,15 @@ const fn in_order<S: Isa, M: Sweep>() -> bool {
     !in_lanes::<M>() && <S::Unit as Isa>::LANES < S::LANES
 }
 
+/// A message that came `by_itself` is counted: the second under a key makes its tables.
 #[inline(never)]
-fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+fn kernel_alone<S: Isa, M: Sweep>(
+    s: S,
+    key: &Key,
+    job: &Job,
+    verdict: Option<&mut Block>,
+    by_itself: bool,
+) {
     s.enter(
         #[inline(always)]
         || {
@@ -86,7 +93,7 @@ fn kernel_alone<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&m
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
-                && (key.has_tables() || key.long_again())
+                && (key.has_tables() || by_itself && key.long_again())
             {
                 let make = || tables::<S, M>(s, key);
                 let made;
@@ -275,7 +282,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             // Nothing to put beside it.
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-                kernel_alone::<S, M>(s, key, job, verdict);
+                kernel_alone::<S, M>(s, key, job, verdict, false);
                 continue;
             }
             let group = lanes.group::<_, M>(s, group, jobs, keys, verdicts.as_deref_mut());

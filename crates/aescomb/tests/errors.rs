@@ -237,6 +237,60 @@ fn empty_batches() {
     assert!(Comb::new().run(Op::Seal, &Vec::<Key>::new(), none).is_ok());
 }
 
+/// A destination that ends before the place of a message, also far from the first.
+#[test]
+fn short_destinations_with_gaps() {
+    let key = &table(Mode::Ecb)[0];
+    let src = paint(40 * 1000, 1);
+    for n in [2, 5, 600, 1000] {
+        let starts: Vec<u32> = (0..n).map(|i| i * 40).collect();
+        let lengths = vec![16; n as usize];
+        let (starts, lengths) = (&starts[..], &lengths[..]);
+        for layout in [
+            Layout::Slots { starts, lengths },
+            Layout::Ring {
+                stride: 40,
+                lengths,
+            },
+        ] {
+            // Room for all but the last.
+            let mut dst = vec![CANARY; (n as usize - 1) * 40 - 10];
+            let mut batch = Packed::new(Text::copy(&src[..n as usize * 40], &mut dst), layout);
+            let error = Comb::new().encrypt(key, &mut batch).expect_err("no room");
+            let last = n as usize - 1;
+            expect(
+                error,
+                Some(last),
+                Field::OutputLength,
+                0,
+                Allowed::AtLeast(16),
+            );
+            assert!(dst.iter().all(|byte| *byte == CANARY));
+        }
+    }
+}
+
+/// An empty vector takes associated data back that was there before.
+#[test]
+fn associated_data_taken_back() {
+    let key = &table(Mode::Gcm)[0];
+    let seal = |edit: &dyn for<'a> Fn(Message<'a>) -> Message<'a>| {
+        let (mut text, mut tag) = (paint(20, 1), [0; 16]);
+        let message = Message::new(Text::in_place(&mut text))
+            .nonce(&[5; 12])
+            .tag(&mut tag);
+        let done = Comb::new().seal(key, &mut [edit(message)]);
+        done.expect("a good message");
+        tag
+    };
+    let none = seal(&|message| message);
+    assert_eq!(
+        seal(&|message| message.associated_data(b"x").associated_data_vector(&[])),
+        none
+    );
+    assert_ne!(seal(&|message| message.associated_data(b"x")), none);
+}
+
 /// Tags beside the texts and after them.
 #[test]
 fn two_places_for_tags() {

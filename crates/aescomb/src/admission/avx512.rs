@@ -139,7 +139,9 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
                 }
                 let written = match PLAIN {
                     true => (*job).src_len,
-                    false => rules.written((*job).src_len.wrapping_sub(shorter)) + longer,
+                    false => rules
+                        .written((*job).src_len.wrapping_sub(shorter))
+                        .wrapping_add(longer),
                 };
                 (*job).written.write(written);
                 (*job).status.write(Status::Done);
@@ -159,7 +161,7 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
             _mm256_storeu_si256(shape.as_mut_ptr().cast(), shapes);
             let mut bad = lengths & (LONG | rules.clear)
                 | members[DATA_LEN] & LONG
-                | (less[SRC_LEN] | less[DST_LEN]) & SIGN
+                | (less[SRC_LEN] | less[DST_LEN] | members[DST_LEN]) & SIGN
                 | usize::from(overlap >> DST & 1)
                 | shape[0]
                 | shape[1]
@@ -172,7 +174,9 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
                     | usize::from(rules.tag != 1 && (shorter | longer) == 0) << TAG;
                 let (all, any) = (usize::from(all), usize::from(any));
                 bad |= used & !all | (all ^ any) & 1 << DATA;
-                // Without a pointer no bytes, and a nonce that may be left out likewise.
+                // Without a pointer no bytes, of a destination that is not used, too, and a nonce
+                // that may be left out likewise.
+                bad |= usize::from(all & 1 << DST == 0) * members[DST_LEN];
                 bad |= usize::from(any & 1 << DATA == 0) * members[DATA_LEN];
                 bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
                 bad |= usize::from(has_shared_key) * shape[3];
