@@ -34,7 +34,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("ccm::Crypt", [109, 119, 90, 43, 89]),
     ("cfb::Decrypt", [7, 1, 0, 0, 0]),
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
-    ("cloc::Crypt", [124, 135, 74, 1, 11]),
+    ("cloc::Crypt", [124, 135, 74, 1, 12]),
     ("cmac::Mac", [0, 6, 0, 0, 0]),
     ("cobra::Crypt", [151, 181, 0, 49, 0]),
     ("copa::Crypt", [109, 114, 0, 30, 0]),
@@ -56,7 +56,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("pmac_ctr::Authenticate", [19, 22, 0, 0, 0]),
     ("pmac_ctr::Crypt", [19, 22, 0, 0, 0]),
     ("poet::Crypt", [132, 59, 14, 3, 14]),
-    ("silc::Crypt", [124, 135, 74, 1, 11]),
+    ("silc::Crypt", [124, 135, 74, 1, 12]),
     ("silver::Crypt", [34, 45, 0, 1, 0]),
     ("siv::Authenticate", [8, 17, 9, 0, 8]),
     ("siv::Crypt", [8, 17, 0, 0, 0]),
@@ -72,12 +72,12 @@ const LINE_BUDGETS: &[(&str, usize)] = &[
     ("cbc::Encrypt", 39),
     ("ccm::Crypt", 112),
     ("cfb::Encrypt", 62),
-    ("cloc::Crypt", 88),
-    ("mcoe_g::Crypt", 75),
+    ("cloc::Crypt", 95),
+    ("mcoe_g::Crypt", 77),
     ("ofb::Crypt", 51),
     ("pkcs7::Padded<cbc::Encrypt", 39),
     ("poet::Crypt", 98),
-    ("silc::Crypt", 88),
+    ("silc::Crypt", 95),
 ];
 /// Rows in a line.
 const LINE: usize = 4;

@@ -4,6 +4,9 @@
 //! The bitsliced code works on several blocks at the price of one, but under one
 //! key: a row whose lanes have different keys is done lane by lane.
 //!
+//! What is more than an operator is out of line: calls cost little beside bitsliced AES, and
+//! inlined it was a quarter of the library's code.
+//!
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
@@ -48,6 +51,7 @@ impl Soft {
         }
     }
 
+    #[inline(never)]
     fn encrypt(&self, blocks: &mut [aes::Block]) {
         match self {
             Soft::Aes128(k) => k.encrypt_blocks(blocks),
@@ -56,6 +60,7 @@ impl Soft {
         }
     }
 
+    #[inline(never)]
     fn decrypt(&self, blocks: &mut [aes::Block]) {
         match self {
             Soft::Aes128(k) => k.decrypt_blocks(blocks),
@@ -167,6 +172,7 @@ impl<const N: usize> Wide for Blocks<N> {
         Blocks(self.0.map(u128::swap_bytes))
     }
 
+    #[inline(never)]
     fn count(self, steps: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let sum = u128::from_le(self.0[l]).wrapping_add(u128::from_le(steps.0[l]));
@@ -174,10 +180,12 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    #[inline(never)]
     fn count64(self, steps: Self) -> Self {
         self.count(steps)
     }
 
+    #[inline(never)]
     fn count32(self, steps: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (a, n) = (u128::from_le(self.0[l]), u128::from_le(steps.0[l]));
@@ -186,14 +194,17 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    #[inline(never)]
     fn double(self) -> Self {
         Blocks(self.0.map(|a| gf128::double(u128::from_le(a)).to_le()))
     }
 
+    #[inline(never)]
     fn mul<F: Field>(self, b: Self) -> Self {
         Blocks(core::array::from_fn(|l| product::<F>(self.0[l], b.0[l])))
     }
 
+    #[inline(never)]
     fn add_halves(self, b: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (a, b) = (u128::from_le(self.0[l]), u128::from_le(b.0[l]));
@@ -202,6 +213,7 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    #[inline(never)]
     fn times_power(self, n: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let a = u128::from_le(self.0[l]);
@@ -211,44 +223,54 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    #[inline(never)]
     fn times_byte_power(self, m: Self) -> Self {
         self.times_power(Blocks(
             m.0.map(|m| (u128::from_le(m) & 15) << 3).map(u128::to_le),
         ))
     }
 
+    #[inline(never)]
     fn shift_left(self, n: Self) -> Self {
         self.halves(n, |a, n| a.checked_shl(n as u32).unwrap_or(0))
     }
 
+    #[inline(never)]
     fn shift_right(self, n: Self) -> Self {
         self.halves(n, |a, n| a.checked_shr(n as u32).unwrap_or(0))
     }
 
+    #[inline(never)]
     fn first_bytes(self) -> Self {
         self.places(|i, n| if i < n { 0xff } else { 0 })
     }
 
+    #[inline(never)]
     fn any(self) -> Self {
         self.places(|_, n| if n > 0 { 0xff } else { 0 })
     }
 
+    #[inline(never)]
     fn partial(self) -> Self {
         self.places(|_, n| if n < 16 { 0xff } else { 0 })
     }
 
+    #[inline(never)]
     fn one_zero(self) -> Self {
         self.places(|i, n| if i == n { 0x80 } else { 0 })
     }
 
+    #[inline(never)]
     fn pkcs7(self) -> Self {
         self.places(|i, n| if i < n { 0 } else { 16 - n })
     }
 
+    #[inline(never)]
     fn up(self) -> Self {
         self.places(|i, n| if i < n { 0x80 } else { i - n })
     }
 
+    #[inline(never)]
     fn down(self) -> Self {
         // Lanes without a message may have any number.
         self.places(|i, n| match i < n {
@@ -257,6 +279,7 @@ impl<const N: usize> Wide for Blocks<N> {
         })
     }
 
+    #[inline(never)]
     fn shuffle(self, index: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
             let (from, index) = (self.0[l].to_ne_bytes(), index.0[l].to_ne_bytes());
@@ -521,6 +544,7 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { to.cast::<[[u128; 2]; N]>().write_unaligned(pairs) }
     }
 
+    #[inline(never)]
     unsafe fn load_part(self, from: *const u8, len: usize) -> Blocks<N> {
         let mut x = [0u128; N];
         // SAFETY: the caller's `len` bytes, fewer than the array has.
@@ -528,6 +552,7 @@ impl<const N: usize> Isa for Portable<N> {
         Blocks(x)
     }
 
+    #[inline(never)]
     unsafe fn store_part(self, x: Blocks<N>, to: *mut u8, len: usize) {
         // SAFETY: the caller's `len` bytes, fewer than the array has.
         unsafe { core::ptr::copy_nonoverlapping(x.0.as_ptr().cast(), to, len) }
@@ -543,6 +568,7 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { self.store_part(x, to, len) }
     }
 
+    #[inline(never)]
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
         Blocks(core::array::from_fn(|l| unsafe {
@@ -551,6 +577,7 @@ impl<const N: usize> Isa for Portable<N> {
         }))
     }
 
+    #[inline(never)]
     unsafe fn scatter(self, x: Blocks<N>, to: *const *mut u8, offset: usize) {
         for (l, block) in x.0.iter().enumerate() {
             // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
@@ -561,12 +588,14 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
+    #[inline(never)]
     fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
         Blocks(core::array::from_fn(|l| {
             u128::from_ne_bytes([numbers[l] as u8; 16])
         }))
     }
 
+    #[inline(never)]
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` entries.
         Blocks(core::array::from_fn(|l| unsafe {
@@ -574,6 +603,7 @@ impl<const N: usize> Isa for Portable<N> {
         }))
     }
 
+    #[inline(never)]
     unsafe fn scatter_part(self, x: Blocks<N>, to: *const *mut u8, len: *const usize) {
         for (l, block) in x.0.iter().enumerate() {
             // SAFETY: the caller's `LANES` entries.
@@ -581,12 +611,14 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
+    #[inline(never)]
     fn fold(self, x: Blocks<N>) -> Blocks<N> {
         let mut out = [0; N];
         out[0] = x.0.iter().fold(0, |sum, block| sum ^ block);
         Blocks(out)
     }
 
+    #[inline(never)]
     fn add_products(self, sums: Sums<Self>, x: Blocks<N>, y: Blocks<N>) -> Sums<Self> {
         let [mut low, mut middle, mut high] = sums;
         for l in 0..N {
@@ -599,6 +631,7 @@ impl<const N: usize> Isa for Portable<N> {
         [low, middle, high]
     }
 
+    #[inline(never)]
     fn reduce<F: Field>(self, sums: Sums<Self>) -> Blocks<N> {
         let [low, middle, high] = sums.map(|sum| sum.0.into_iter().fold(0, |a, b| a ^ b));
         let reduce = match F::POLYVAL {
@@ -610,6 +643,7 @@ impl<const N: usize> Isa for Portable<N> {
         out
     }
 
+    #[inline(never)]
     fn running(self, before: Blocks<N>, x: Blocks<N>) -> Blocks<N> {
         let mut last = before.0[N - 1];
         Blocks(x.0.map(|x| {
@@ -618,6 +652,7 @@ impl<const N: usize> Isa for Portable<N> {
         }))
     }
 
+    #[inline(never)]
     fn horner<F: Field>(self, before: Blocks<N>, x: Blocks<N>, powers: &[Block]) -> Blocks<N> {
         let factor = u128::from_ne_bytes(powers[0]);
         let mut last = before.0[N - 1];
@@ -631,6 +666,7 @@ impl<const N: usize> Isa for Portable<N> {
         Blocks(core::array::from_fn(|l| (l as u128).to_le()))
     }
 
+    #[inline(never)]
     fn shift_in(self, before: Blocks<N>, x: Blocks<N>) -> Blocks<N> {
         Blocks(core::array::from_fn(|l| match l {
             0 => before.0[N - 1],
