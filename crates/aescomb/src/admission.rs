@@ -7,7 +7,7 @@
 use crate::batch::disjoint;
 use crate::error::{Allowed, Error, Field};
 use crate::job::Job;
-use crate::key::Keys;
+use crate::key::{Key, Keys};
 use crate::mode::{Info, Lengths, Op};
 use crate::modes::{Mode, UNLIMITED};
 
@@ -204,6 +204,14 @@ pub(crate) struct Alike {
     pub keys: bool,
 }
 
+impl Alike {
+    /// What no messages have.
+    pub(crate) const ALL: Alike = Alike {
+        texts: true,
+        keys: true,
+    };
+}
+
 /// What texts of a batch may be whose messages differ in nothing else.
 pub(crate) struct Bounds {
     rules: &'static Rules,
@@ -280,26 +288,22 @@ impl<'k> Call<'k> {
         }
         let (mut rounds, mut same) = (None, true);
         for place in places {
-            let key = self
-                .keys
-                .find(place)
-                .filter(|key| key.mode() == self.mode)?;
+            let key = self.key(place)?;
             same &= *rounds.get_or_insert(key.rounds()) == key.rounds();
         }
         Some(same)
     }
 
-    /// Whether there is a key of the call's mode at a place.
+    /// The key at a place, if it is for the call's mode.
     #[inline(always)]
-    fn has_key(&self, place: u32) -> bool {
-        let key = self.keys.find(place);
-        key.is_some_and(|key| key.mode() == self.mode)
+    fn key(&self, place: u32) -> Option<&'k Key> {
+        self.keys.find(place).filter(|key| key.mode() == self.mode)
     }
 
     /// Whether all of `count` jobs from `first` on are good, as most batches are: of one
-    /// shape, none of them long. They are reported as done then, and it is known whether their texts
-    /// are of one length; otherwise they are to be looked at one by one. `FOREIGN` jobs have no components
-    /// but what their pointers say.
+    /// shape, none of them long. Then they are reported as done, and the result says whether
+    /// their texts have one length. `None`: they are to be looked at one by one. `FOREIGN`
+    /// jobs have associated data where they have a pointer to it.
     ///
     /// # Safety
     /// There are that many, of which nobody else uses any.
@@ -512,7 +516,7 @@ impl Admission<'_, '_> {
         let sized = rules.fits(len, job.dst_len, longer) & short;
         let shaped = shape(job) == self.shape || self.takes_shape(job, len);
         let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
-        let keyed = self.call.has_shared_key() || self.call.has_key(job.place);
+        let keyed = self.call.has_shared_key() || self.call.key(job.place).is_some();
         if !(sized && shaped && apart && keyed)
             && let Some(refusal) = self.call.refusal(job, len)
         {
@@ -542,7 +546,6 @@ impl Admission<'_, '_> {
 #[allow(unsafe_code)]
 mod tests {
     use super::*;
-    use crate::key::Key;
     use crate::mode::Kind;
     use alloc::vec::Vec;
 
@@ -626,7 +629,7 @@ mod tests {
                             let what = (mode, op, appended, place, i);
                             if let Some(equal) = found {
                                 let lengths = jobs.iter().all(|job| job.src_len == good.src_len);
-                                assert_eq!(equal, lengths || n == 1, "{what:?}");
+                                assert_eq!(equal, lengths, "{what:?}");
                                 let written: Vec<_> = jobs
                                     .iter()
                                     // SAFETY: it was reported.

@@ -640,10 +640,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         self.check_columns(call.rules.judges)?;
         let n = self.count();
         if n == 0 {
-            return Ok(Alike {
-                texts: true,
-                keys: true,
-            });
+            return Ok(Alike::ALL);
         }
         let mut admission = call.admission();
         let mut admit = |batch: &mut Self, i| {

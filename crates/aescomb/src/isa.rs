@@ -409,21 +409,11 @@ pub(crate) trait Isa: Copy {
     /// of the cache has, so that it is touched once.
     const LINES: bool = false;
     /// The rows from `offset` on, as many as a line has. Where `LINES`.
-    unsafe fn gather_line(self, at: *const *const u8, offset: usize) -> [Self::W; LINE] {
-        // SAFETY: the caller's, of every row.
-        unsafe {
-            let mut rows = [self.gather(at, offset); LINE];
-            for (i, row) in rows.iter_mut().enumerate().skip(1) {
-                *row = self.gather(at, offset + i * 16);
-            }
-            rows
-        }
+    unsafe fn gather_line(self, _at: *const *const u8, _offset: usize) -> [Self::W; LINE] {
+        unreachable!("rows are not gathered by lines")
     }
-    unsafe fn scatter_line(self, rows: [Self::W; LINE], to: *const *mut u8, offset: usize) {
-        for (i, row) in rows.into_iter().enumerate() {
-            // SAFETY: the caller's, of every row.
-            unsafe { self.scatter(row, to, offset + i * 16) };
-        }
+    unsafe fn scatter_line(self, _rows: [Self::W; LINE], _to: *const *mut u8, _offset: usize) {
+        unreachable!("rows are not scattered by lines")
     }
     /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
     unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;

@@ -169,10 +169,7 @@ impl Job {
     pub(crate) fn check(call: &Call<'_>, jobs: &mut [Job]) -> Result<Alike, Error> {
         let mut admission = call.admission();
         let Some(first) = jobs.first() else {
-            return Ok(Alike {
-                texts: true,
-                keys: true,
-            });
+            return Ok(Alike::ALL);
         };
         admission.admit(first).map_err(|e| e.at(0))?;
         let (_, len) = call.prepared(first);
@@ -370,10 +367,7 @@ impl<'a> Jobs<'a> {
     pub(crate) fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
         let mut admission = call.admission();
         if self.count == 0 {
-            return Ok(Alike {
-                texts: true,
-                keys: true,
-            });
+            return Ok(Alike::ALL);
         }
         let admit = |jobs: &mut Self, admission: &mut Admission<'_, '_>, i| {
             let job = jobs.begin(i);

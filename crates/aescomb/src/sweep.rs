@@ -95,16 +95,9 @@ fn kernel_alone<S: Isa, M: Sweep>(
                 && job.data_len <= SHORT_DATA
                 && (key.has_tables() || by_itself && key.long_again())
             {
-                let make = || tables::<S, M>(s, key);
-                let made;
-                let tables = match key.tables(S::LANES, make) {
-                    Some(kept) => kept,
-                    None => {
-                        made = make();
-                        &made
-                    }
-                };
                 let keys = s.keys(key, M::USES);
+                let mut made = None;
+                let tables = kept_tables::<S, M>(s, key, &mut made);
                 return solo::<S, M>(s, (&keys, key), tables, job, verdict);
             }
             let n = s.narrow();
@@ -201,15 +194,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         && let Some(Shared { keys, key, .. }) = one
         && jobs.iter().any(is_solo::<M>)
     {
-        let make = || tables::<S, M>(s, key);
-        let made;
-        let tables = match key.tables(S::LANES, make) {
-            Some(kept) => kept,
-            None => {
-                made = make();
-                &made
-            }
-        };
+        let mut made = None;
+        let tables = kept_tables::<S, M>(s, key, &mut made);
         for (i, job) in jobs.iter().enumerate() {
             if is_solo::<M>(job) {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i]);
@@ -597,6 +583,19 @@ fn tables<S: Isa, M: Sweep>(s: S, key: &Key) -> Tables {
     tables
 }
 
+/// Those that the key keeps, or `made` where it keeps some for another width.
+#[inline(always)]
+fn kept_tables<'t, S: Isa, M: Sweep>(
+    s: S,
+    key: &'t Key,
+    made: &'t mut Option<Tables>,
+) -> &'t Tables {
+    match key.tables(S::LANES, || tables::<S, M>(s, key)) {
+        Some(kept) => kept,
+        None => made.insert(tables::<S, M>(s, key)),
+    }
+}
+
 /// With a key for each message.
 struct ManyKeys<S, F> {
     s: S,
@@ -691,18 +690,10 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     if const { M::TABLES == 0 } {
         return group.neighbours::<S, M>(s, l, (keys, key), &NO_TABLES);
     }
-    let kept = match keeps {
-        true => key.tables(S::LANES, || tables::<S, M>(s, key)),
-        false => None,
-    };
-    let other;
-    let tables = match kept {
-        Some(tables) => tables,
-        // Those that the key keeps are for another width, or it keeps none.
-        None => {
-            other = tables::<S, M>(s, key);
-            &other
-        }
+    let mut made = None;
+    let tables = match keeps {
+        true => kept_tables::<S, M>(s, key, &mut made),
+        false => made.insert(tables::<S, M>(s, key)),
     };
     group.neighbours::<S, M>(s, l, (keys, key), tables);
 }

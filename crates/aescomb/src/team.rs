@@ -211,3 +211,29 @@ fn check(call: &Call<'_>, batch: &mut [Message<'_>], threads: usize) -> Result<A
         keys: call.has_shared_key(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Text;
+
+    #[test]
+    fn threads_that_a_batch_pays_for() {
+        let team = Team::new((0..3).map(|_| Comb::new()));
+        let text = alloc::vec![0; 872];
+        for (count, members) in [
+            (0, 1),
+            (1, 1),
+            (300, 1),
+            (524, 1),
+            (525, 2),
+            (1200, 3),
+            (9999, 3),
+        ] {
+            let batch: Vec<_> = (0..count)
+                .map(|_| Message::new(Text::read_only(&text)))
+                .collect();
+            assert_eq!(team.members(&batch), members, "{count} messages");
+        }
+    }
+}

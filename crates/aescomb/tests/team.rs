@@ -42,6 +42,9 @@ fn team(threads: usize) -> Team {
     Team::new((0..threads).map(|_| Comb::new()))
 }
 
+/// Messages that pay for three threads and more.
+const MANY: usize = 1200;
+
 /// Messages under the first key, or under all of a table.
 fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
     let make = |i: usize| {
@@ -68,7 +71,7 @@ fn a_team_does_what_one_does() {
     let mut teams = [1, 2, 3, 7].map(team);
     for_all(|mode, op, keys, count| {
         for team in &mut teams {
-            for n in [0, 1, 2, 5, 100, 300] {
+            for n in [0, 1, 2, 5, 100, MANY] {
                 let call = Call {
                     appended: draw.below(2) == 0,
                     ..Call::new(op, keys, draw.pick(&Form::MESSAGES))
@@ -89,8 +92,8 @@ fn failures_are_found_where_they_are() {
         if mode.info().kind == Kind::Cipher || op == ops(mode)[0] {
             return;
         }
-        let mut samples = samples(mode, 300, count);
-        for i in [0, 7, 99, 100, 101, 250, 299] {
+        let mut samples = samples(mode, MANY, count);
+        for i in [0, 7, 99, 100, 101, 250, 511, 512, MANY / 2, MANY - 1] {
             samples[i] = samples[i].forged(&mut draw);
         }
         for form in Form::MESSAGES {
@@ -106,8 +109,8 @@ fn mistakes_are_found_where_they_are() {
     let heap = Heap::new(None);
     let mut team = team(3);
     for_all(|mode, op, _, count| {
-        for bad in [0, 150, 299] {
-            let mut samples = samples(mode, 300, count);
+        for bad in [0, MANY / 2, MANY - 1] {
+            let mut samples = samples(mode, MANY, count);
             Arc::make_mut(&mut samples[bad]).key = KEYS as u32;
             let call = Call::new(op, Keys::Table(table(mode)), Form::Copy);
             let error = run(&mut team, &heap, &call, &samples).expect_err("no such key");
@@ -118,9 +121,9 @@ fn mistakes_are_found_where_they_are() {
     let raw = [[1; 16]; 2];
     let mixed = [(Mode::Cbc, &raw[0]), (Mode::Ctr, &raw[1])];
     let mixed = mixed.map(|(mode, raw)| Key::new(mode, raw).expect("a good key"));
-    let mut samples = samples(Mode::Cbc, 300, 1);
-    Arc::make_mut(&mut samples[250]).key = 1;
+    let mut samples = samples(Mode::Cbc, MANY, 1);
+    Arc::make_mut(&mut samples[MANY - 50]).key = 1;
     let call = Call::new(Op::Encrypt, &mixed[..], Form::InPlace);
     let error = run(&mut team, &heap, &call, &samples).expect_err("a key of another mode");
-    assert_eq!(error.message, Some(250));
+    assert_eq!(error.message, Some(MANY - 50));
 }

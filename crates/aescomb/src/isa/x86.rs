@@ -36,8 +36,8 @@ pub(crate) trait Vector: Copy {
     /// Whether a register has as many blocks as a line.
     const IS_LINE: bool = Self::BLOCKS == LINE;
     /// From lines, one of each lane, to rows, and back. Where `IS_LINE`.
-    unsafe fn transpose(lines: [Self; LINE]) -> [Self; LINE] {
-        lines
+    unsafe fn transpose(_lines: [Self; LINE]) -> [Self; LINE] {
+        unreachable!("a register does not hold a line")
     }
     /// The first, third, fifth, ... of the blocks of `a` and then `b`, and the others.
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
