@@ -1,5 +1,7 @@
 //! The vectors of the repository: all are read, and their plain form is what is checked in.
 
+mod oracle;
+
 use aescomb_vectors::{File, MODES, Problem, plain};
 use std::path::{Path, PathBuf};
 
@@ -39,50 +41,15 @@ fn the_plain_form_is_read_as_it_was_written() {
     }
 }
 
-/// Both directions of the oracle agree with every vector.
+/// The oracle agrees with every vector.
 #[test]
 fn the_oracle_gives_the_answers() {
     for folder in plain::folders(&vectors()).expect("readable files") {
         for file in &folder.files {
             for vector in &file.vectors {
-                check(vector, &format!("{}: {}", file.path.display(), vector.id));
+                let agrees = oracle::agrees(vector);
+                assert!(agrees, "{}: {}", file.path.display(), vector.id);
             }
-        }
-    }
-}
-
-fn check(vector: &aescomb_vectors::Vector, place: &str) {
-    use aescomb_vectors::Kind;
-    let aescomb_vectors::Vector {
-        mode,
-        key,
-        nonce,
-        data,
-        msg,
-        ct,
-        tag,
-        ..
-    } = vector;
-    let data: Vec<&[u8]> = data.iter().map(Vec::as_slice).collect();
-    let name = mode.name;
-    match (mode.kind, vector.refused) {
-        (Kind::Cipher, true) => assert_eq!(aescomb_ref::decrypt(name, key, nonce, ct), None),
-        (Kind::Cipher, false) => {
-            let found = aescomb_ref::encrypt(name, key, nonce, msg);
-            assert_eq!(found.as_ref(), Some(ct), "{place}");
-        }
-        (Kind::Mac, refused) => {
-            let found = aescomb_ref::mac(name, key, nonce, msg).expect("good lengths");
-            assert_eq!(found.starts_with(tag), !refused, "{place}");
-        }
-        (Kind::Aead, true) => {
-            let found = aescomb_ref::open(name, key, nonce, &data, ct, tag);
-            assert_eq!(found, None, "{place}");
-        }
-        (Kind::Aead, false) => {
-            let found = aescomb_ref::seal(name, key, nonce, &data, msg, tag.len());
-            let found = found.map(|sealed| (sealed.text, sealed.tag));
-            assert_eq!(found, Some((ct.clone(), tag.clone())), "{place}");
         }
     }
 }
