@@ -12,23 +12,25 @@ use subtle::ConstantTimeEq;
 ///
 /// # Safety
 /// `from` must be readable for `len` bytes.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn load(from: *const u8, len: usize) -> Block {
     // SAFETY: `from` is readable for `len` bytes, and every access below lies
     // inside them.
     unsafe {
-        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned() as u128;
-        let piece4 = |i: usize| from.add(i).cast::<u32>().read_unaligned() as u128;
-        let word = match len {
-            16.. => from.cast::<u128>().read_unaligned(),
-            8..16 => piece8(0) | piece8(len - 8) << (8 * (len - 8)),
-            4..8 => piece4(0) | piece4(len - 4) << (8 * (len - 4)),
-            0 => 0,
+        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned();
+        let piece4 = |i: usize| u64::from(from.add(i).cast::<u32>().read_unaligned());
+        let (low, high) = match len {
+            16.. => (piece8(0), piece8(8)),
+            // In two steps, as 8 bytes would be all bits.
+            8..16 => (piece8(0), piece8(len - 8) >> (8 * (15 - len)) >> 8),
+            4..8 => (piece4(0) | piece4(len - 4) << (8 * (len - 4)), 0),
+            0 => (0, 0),
             _ => {
-                let byte = |i: usize| (*from.add(i) as u128) << (8 * i);
-                byte(0) | byte(len / 2) | byte(len - 1)
+                let byte = |i: usize| u64::from(*from.add(i)) << (8 * i);
+                (byte(0) | byte(len / 2) | byte(len - 1), 0)
             }
         };
+        let word = u128::from(high) << 64 | u128::from(low);
         word.to_le_bytes()
     }
 }
@@ -37,31 +39,27 @@ pub(crate) unsafe fn load(from: *const u8, len: usize) -> Block {
 ///
 /// # Safety
 /// `to` must be writable for `len` bytes.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
     let word = u128::from_le_bytes(*block);
+    let (low, high) = (word as u64, (word >> 64) as u64);
     // SAFETY: `to` is writable for `len` bytes, and every access below lies
     // inside them.
     unsafe {
-        let piece8 = |i: usize| {
-            to.add(i)
-                .cast::<u64>()
-                .write_unaligned((word >> (8 * i)) as u64)
-        };
-        let piece4 = |i: usize| {
-            to.add(i)
-                .cast::<u32>()
-                .write_unaligned((word >> (8 * i)) as u32)
-        };
+        let piece8 = |i: usize, x: u64| to.add(i).cast::<u64>().write_unaligned(x);
+        let piece4 = |i: usize, x: u64| to.add(i).cast::<u32>().write_unaligned(x as u32);
         match len {
             16.. => to.cast::<u128>().write_unaligned(word),
             8..16 => {
-                piece8(0);
-                piece8(len - 8);
+                piece8(0, low);
+                piece8(
+                    len - 8,
+                    low >> (8 * (len - 8)) | high << 8 << (8 * (15 - len)),
+                );
             }
             4..8 => {
-                piece4(0);
-                piece4(len - 4);
+                piece4(0, low);
+                piece4(len - 4, low >> (8 * (len - 4)));
             }
             0 => {}
             _ => {

@@ -58,23 +58,41 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
         _ => call.rules.appended(tag_len as usize),
     };
     let rules = call.rules;
-    let plain = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
+    let jobs = (first, count);
     // SAFETY: the caller's.
     unsafe {
-        match plain && appended == (0, 0) {
-            true => look::<FOREIGN, true>(s, call, (first, count), components, appended),
-            false => look::<FOREIGN, false>(s, call, (first, count), components, appended),
+        if !rules.writes() {
+            return look::<FOREIGN, READ_ONLY>(s, call, jobs, components, appended);
         }
+        if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || appended != (0, 0) {
+            return look::<FOREIGN, GENERAL>(s, call, jobs, components, appended);
+        }
+        if (*first).src == (*first).dst.cast_const()
+            && rules.least == 0
+            && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, components, appended)
+        {
+            return Some(good);
+        }
+        look::<FOREIGN, PLAIN>(s, call, jobs, components, appended)
     }
 }
 
-/// `PLAIN`: results have the lengths of their texts, and no tags are appended; of others,
-/// texts are opened without their last `shorter` bytes, and results are `longer`.
+/// Results of any lengths: texts are opened without their last `shorter` bytes, and results
+/// are `longer`.
+const GENERAL: u8 = 0;
+/// No results but tags.
+const READ_ONLY: u8 = 1;
+/// Results have the lengths of their texts, and no tags are appended.
+const PLAIN: u8 = 2;
+/// The same, and results go to where their texts are.
+const IN_PLACE: u8 = 3;
+
+/// Looks for jobs of a `KIND`.
 ///
 /// # Safety
 /// As [`Call::all_good`].
 #[inline(never)]
-unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
+unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     s: Vaes512,
     call: &Call<'_>,
     (first, count): (*mut Job, usize),
@@ -107,27 +125,30 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
             let end = first.add(count);
             while job < end {
                 let part = _mm512_loadu_si512(job.cast());
-                let src_len = _mm512_permutexvar_epi64(each(SRC_LEN), part);
-                let (len, needed) = if PLAIN {
-                    (src_len, src_len)
-                } else {
-                    let len = _mm512_sub_epi64(src_len, off);
-                    let written = _mm512_and_si512(_mm512_add_epi64(len, grow), keep);
-                    let written = _mm512_max_epu64(written, least_result);
-                    (len, _mm512_add_epi64(written, more))
-                };
-                if !PLAIN {
-                    lengths = _mm512_or_si512(lengths, len);
-                }
                 members = _mm512_or_si512(members, part);
                 other = _mm512_ternarylogic_epi64::<0xf6>(other, part, start);
-                let bound = _mm512_mask_mov_epi64(least, 1 << DST_LEN, needed);
-                less = _mm512_or_si512(less, _mm512_sub_epi64(part, bound));
-                // In place of the destination, how far it is from the source.
+                // In the places of the destination and its length, how far it is from the
+                // source, and how much longer.
                 let apart = _mm512_sub_epi64(part, _mm512_alignr_epi64::<6>(part, part));
-                let behind = _mm512_cmplt_epu64_mask(apart, src_len);
-                let before = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(zero, apart), needed);
-                overlap |= _mm512_mask_test_epi64_mask(behind | before, apart, apart);
+                if KIND == IN_PLACE {
+                    less = _mm512_or_si512(less, apart);
+                }
+                if KIND == GENERAL || KIND == PLAIN {
+                    let src_len = _mm512_permutexvar_epi64(each(SRC_LEN), part);
+                    let mut needed = src_len;
+                    if KIND == GENERAL {
+                        let len = _mm512_sub_epi64(src_len, off);
+                        lengths = _mm512_or_si512(lengths, len);
+                        let written = _mm512_and_si512(_mm512_add_epi64(len, grow), keep);
+                        let written = _mm512_max_epu64(written, least_result);
+                        needed = _mm512_add_epi64(written, more);
+                    }
+                    let bound = _mm512_mask_mov_epi64(least, 1 << DST_LEN, needed);
+                    less = _mm512_or_si512(less, _mm512_sub_epi64(part, bound));
+                    let behind = _mm512_cmplt_epu64_mask(apart, src_len);
+                    let before = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(zero, apart), needed);
+                    overlap |= _mm512_mask_test_epi64_mask(behind | before, apart, apart);
+                }
                 let numbers_of = _mm256_loadu_si256((&raw const (*job).nonce_len).cast());
                 shapes = _mm256_ternarylogic_epi64::<0xf6>(shapes, numbers_of, shape);
                 if FOREIGN {
@@ -137,11 +158,12 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
                 } else {
                     numbers |= (*job).components ^ components;
                 }
-                let written = match PLAIN {
-                    true => (*job).src_len,
-                    false => rules
+                let written = match KIND {
+                    READ_ONLY => 0,
+                    GENERAL => rules
                         .written((*job).src_len.wrapping_sub(shorter))
                         .wrapping_add(longer),
+                    _ => (*job).src_len,
                 };
                 (*job).written.write(written);
                 (*job).status.write(Status::Done);
@@ -153,19 +175,24 @@ unsafe fn look<const FOREIGN: bool, const PLAIN: bool>(
                 members
             };
             let (members, less) = (members_of(members), members_of(less));
-            let lengths = match PLAIN {
-                true => members[SRC_LEN],
-                false => members_of(lengths)[0],
+            let lengths = match KIND {
+                GENERAL => members_of(lengths)[0],
+                _ => members[SRC_LEN],
             };
             let mut shape = [0usize; 4];
             _mm256_storeu_si256(shape.as_mut_ptr().cast(), shapes);
             let mut bad = lengths & (LONG | rules.clear)
                 | members[DATA_LEN] & LONG
-                | (less[SRC_LEN] | less[DST_LEN] | members[DST_LEN]) & SIGN
+                | (less[DST_LEN] | members[DST_LEN]) & SIGN
                 | usize::from(overlap >> DST & 1)
                 | shape[0]
                 | shape[1]
                 | numbers as usize;
+            bad |= match KIND {
+                IN_PLACE => less[DST],
+                READ_ONLY => 0,
+                _ => less[SRC_LEN] & SIGN,
+            };
             if FOREIGN {
                 // Every pointer that is used is there, associated data in all or in none.
                 let used = 1 << SRC
