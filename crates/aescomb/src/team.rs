@@ -8,8 +8,9 @@ use crate::key::Keys;
 use crate::mode::Op;
 use crate::scheduler::{Comb, Pending, STRETCH, Verdict, check_count};
 use alloc::vec::Vec;
-use rayon::prelude::*;
-use std::sync::Mutex;
+use core::slice::ChunksMut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Runs large batches on several threads: a [`Comb`] for each, and whichever is free
 /// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses.
@@ -142,29 +143,14 @@ impl Team {
         let call = Call::new(keys, op)?;
         check_count(batch.len())?;
         let members = self.members(batch);
-        let combs = &mut self.combs[..members];
+        let (first, others) = self.combs[..members].split_at_mut(1);
+        let first = &mut first[0];
         let mut pending = Pending::new(batch);
-        let failed = match combs {
-            [comb] => {
-                let alike = pending.batch.check(&call)?;
-                comb.execute(&call, alike, pending.batch)
-            }
-            combs => {
-                let alike = check(&call, pending.batch, members)?;
-                // Whoever is free takes the next stretch.
-                let len = pending.batch.len().div_ceil(members * 4);
-                let stretches = Mutex::new(pending.batch.chunks_mut(len.clamp(64, STRETCH)));
-                let next = || stretches.lock().unwrap_or_else(|e| e.into_inner()).next();
-                combs
-                    .par_iter_mut()
-                    .with_max_len(1)
-                    .map(|comb| {
-                        core::iter::from_fn(next)
-                            .map(|stretch| comb.execute(&call, alike, stretch))
-                            .sum::<usize>()
-                    })
-                    .sum()
-            }
+        let failed = if others.is_empty() {
+            let alike = pending.batch.check(&call)?;
+            first.execute(&call, alike, pending.batch)
+        } else {
+            together(&call, first, others, pending.batch)?
         };
         pending.done = true;
         Ok(Verdict { failed })
@@ -189,27 +175,64 @@ const PER_MESSAGE: usize = 128;
 /// What a thread must have to do, in bytes, so that waking it is worth it.
 const WORTH: usize = 256 << 10;
 
-/// Checks all messages, a part on each of some threads: the first that is bad counts.
-fn check(call: &Call<'_>, batch: &mut [Message<'_>], threads: usize) -> Result<Alike, Error> {
-    let len = batch.len().div_ceil(threads);
-    let found: Vec<_> = batch
-        .par_chunks_mut(len)
-        .enumerate()
-        .map(|(part, messages)| {
-            messages.check(call).map_err(|e| Error {
-                message: e.message.map(|i| i + part * len),
-                ..e
-            })
-        })
-        .collect();
-    for part in found {
-        part?;
+/// What is left of a batch that was checked.
+struct Stretches<'b, 'm> {
+    left: Mutex<ChunksMut<'b, Message<'m>>>,
+    alike: Alike,
+}
+
+impl Stretches<'_, '_> {
+    /// Does stretches until none is left: how many messages failed.
+    fn work(&self, call: &Call<'_>, comb: &mut Comb) -> usize {
+        let next = || self.left.lock().unwrap_or_else(|e| e.into_inner()).next();
+        core::iter::from_fn(next)
+            .map(|stretch| comb.execute(call, self.alike, stretch))
+            .sum()
     }
-    // Whether parts are alike is not looked at.
-    Ok(Alike {
-        texts: false,
-        keys: call.has_shared_key(),
-    })
+}
+
+/// Checks the batch and does it: how many messages failed. The other threads wake up while
+/// this one checks, which takes them about as long.
+fn together(
+    call: &Call<'_>,
+    first: &mut Comb,
+    others: &mut [Comb],
+    batch: &mut [Message<'_>],
+) -> Result<usize, Error> {
+    let len = batch.len().div_ceil((others.len() + 1) * 4);
+    let failed = AtomicUsize::new(0);
+    let work = OnceLock::new();
+    rayon::in_place_scope(|scope| {
+        let done = |stretches: &Stretches<'_, '_>, comb| {
+            failed.fetch_add(stretches.work(call, comb), Ordering::Relaxed);
+        };
+        let work = &work;
+        for comb in others {
+            scope.spawn(move |_| {
+                if let Some(stretches) = work.wait() {
+                    done(stretches, comb);
+                }
+            });
+        }
+        let _refusal = Refusal(work);
+        let alike = batch.check(call)?;
+        let left = Mutex::new(batch.chunks_mut(len.clamp(64, STRETCH)));
+        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, alike })) {
+            done(stretches, first);
+        }
+        Ok(())
+    })?;
+    Ok(failed.into_inner())
+}
+
+/// Tells those who wait for work that there is none, unless there was: when a batch is
+/// refused, and also if checking it panics.
+struct Refusal<'w, T>(&'w OnceLock<Option<T>>);
+
+impl<T> Drop for Refusal<'_, T> {
+    fn drop(&mut self) {
+        let _ = self.0.set(None);
+    }
 }
 
 #[cfg(test)]
