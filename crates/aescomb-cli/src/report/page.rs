@@ -6,6 +6,7 @@ use super::parts::{Part, View};
 use super::published::PAPERS;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
+use std::time::SystemTime;
 
 /// What is said about the run.
 #[derive(Debug, Serialize)]
@@ -27,11 +28,17 @@ pub(crate) struct About {
 /// Share of noisy figures above which the report warns.
 const NOISY: f64 = 0.2;
 
+/// The date of UTC, as `2026-01-31`.
+fn today() -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    now.split('T').next().unwrap_or_default().to_string()
+}
+
 impl About {
     pub(crate) fn of(results: &Results, asks: &[Ask], samples: usize, seed: u64) -> About {
         let mut about = About {
             version: env!("CARGO_PKG_VERSION"),
-            date: jiff::Zoned::now().date().to_string(),
+            date: today(),
             samples,
             seed,
             kept: 0,
