@@ -7,7 +7,7 @@
 //! 1. AES instructions stand in bodies of `run` and nowhere else: elsewhere they
 //!    are an intrinsic or a helper that was not inlined.
 //! 2. Every registered direction has its kernels on every instruction set, serial ones
-//!    on [`FOR_SERIAL_MODES`], too.
+//!    on [`FOR_SERIAL_MODES`], too. One lane by itself is the same for all.
 //! 3. A kernel has hot loops that hold the whole cipher at full width.
 //! 4. No hot loop calls anything, but for [`IN_LOOPS`].
 //! 5. No hot loop stores more vectors to the stack than the budget allows.
@@ -31,36 +31,36 @@ use std::fmt;
 #[rustfmt::skip]
 const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cbc::Decrypt", [9, 7, 0, 0, 0]),
-    ("ccm::Crypt", [109, 119, 90, 43, 89]),
+    ("ccm::Crypt", [143, 126, 97, 43, 101]),
     ("cfb::Decrypt", [7, 1, 0, 0, 0]),
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
-    ("cloc::Crypt", [124, 135, 74, 1, 12]),
-    ("cmac::Mac", [0, 6, 0, 0, 0]),
+    ("cloc::Crypt", [124, 136, 75, 2, 12]),
+    ("cmac::Mac", [1, 6, 0, 0, 0]),
     ("cobra::Crypt", [151, 181, 0, 49, 0]),
-    ("copa::Crypt", [109, 114, 0, 30, 0]),
-    ("cpfb::Crypt", [41, 55, 21, 2, 8]),
+    ("copa::Crypt", [110, 114, 0, 30, 0]),
+    ("cpfb::Crypt", [42, 58, 21, 2, 13]),
     ("ctr::Crypt<128>", [3, 8, 0, 0, 0]),
     ("ctr::Crypt<32>", [2, 8, 0, 0, 0]),
-    ("gcm::Crypt", [40, 43, 0, 16, 0]),
+    ("gcm::Crypt", [40, 52, 0, 16, 0]),
     ("gcm_siv::Authenticate", [8, 16, 0, 2, 0]),
     ("gcm_siv::Crypt", [8, 16, 0, 2, 0]),
-    ("jambu::Crypt", [19, 35, 21, 0, 7]),
+    ("jambu::Crypt", [21, 37, 26, 0, 8]),
     ("julius::Hash", [47, 27, 0, 0, 0]),
-    ("julius::Open", [52, 54, 0, 1, 0]),
+    ("julius::Open", [67, 54, 0, 6, 0]),
     ("julius::Seal", [9, 11, 0, 0, 0]),
     ("mcoe_g::Crypt", [26, 32, 4, 0, 4]),
     ("ocb::Crypt", [31, 38, 0, 0, 0]),
     ("ofb::Crypt", [0, 20, 0, 0, 1]),
-    ("otr::Crypt", [145, 144, 0, 40, 0]),
-    ("pmac::Mac", [18, 17, 0, 0, 0]),
-    ("pmac_ctr::Authenticate", [19, 22, 0, 0, 0]),
-    ("pmac_ctr::Crypt", [19, 22, 0, 0, 0]),
-    ("poet::Crypt", [132, 59, 14, 3, 14]),
-    ("silc::Crypt", [124, 135, 74, 1, 12]),
-    ("silver::Crypt", [34, 45, 0, 1, 0]),
-    ("siv::Authenticate", [8, 17, 9, 0, 8]),
-    ("siv::Crypt", [8, 17, 0, 0, 0]),
-    ("xts::Crypt", [14, 14, 0, 0, 0]),
+    ("otr::Crypt", [152, 147, 0, 40, 0]),
+    ("pmac::Mac", [18, 18, 0, 0, 0]),
+    ("pmac_ctr::Authenticate", [19, 28, 0, 1, 0]),
+    ("pmac_ctr::Crypt", [19, 28, 0, 1, 0]),
+    ("poet::Crypt", [132, 59, 16, 3, 16]),
+    ("silc::Crypt", [124, 136, 75, 2, 12]),
+    ("silver::Crypt", [40, 46, 0, 1, 0]),
+    ("siv::Authenticate", [8, 20, 12, 0, 9]),
+    ("siv::Crypt", [8, 20, 0, 0, 0]),
+    ("xts::Crypt", [26, 32, 0, 0, 0]),
 ];
 /// Columns of [`BUDGETS`].
 const TOKENS: [&str; 5] = ["Ni", "Vaes256", "Vaes256Vl", "Vaes512", "Vaes512x8"];
@@ -70,14 +70,14 @@ const TOKENS: [&str; 5] = ["Ni", "Vaes256", "Vaes256Vl", "Vaes512", "Vaes512x8"]
 #[rustfmt::skip]
 const LINE_BUDGETS: &[(&str, usize)] = &[
     ("cbc::Encrypt", 39),
-    ("ccm::Crypt", 112),
+    ("ccm::Crypt", 116),
     ("cfb::Encrypt", 62),
-    ("cloc::Crypt", 95),
+    ("cloc::Crypt", 102),
     ("mcoe_g::Crypt", 77),
-    ("ofb::Crypt", 51),
+    ("ofb::Crypt", 52),
     ("pkcs7::Padded<cbc::Encrypt", 39),
     ("poet::Crypt", 98),
-    ("silc::Crypt", 95),
+    ("silc::Crypt", 102),
 ];
 /// Rows in a line.
 const LINE: usize = 4;
@@ -87,6 +87,7 @@ const LINE: usize = 4;
 const APART: &[&str] = &[
     "isa::Once<",
     "lanes::gather_part",
+    "lanes::one_lane",
     "lanes::scatter_part",
     "bytes::gather",
     "bytes::scatter",
@@ -294,7 +295,9 @@ pub fn check(functions: &[Function], expected: &Expected) -> Report {
                     })
                 };
                 let wanted = isa != FOR_SERIAL_MODES || has("vaes512", Some("Vaes512x8"));
-                if wanted && !has(isa, None) {
+                // Of serial modes that are no chains, all have the one lane's.
+                let shared = name == "kernel_alone" && has("ni", Some("NiOne"));
+                if wanted && !shared && !has(isa, None) {
                     report.failures.push(format!(
                         "no {name} of {}::{} in isa/{isa}.rs",
                         direction.module, direction.name

@@ -78,7 +78,7 @@ impl Windows {
     }
 
     /// The next window; `lengths` in decreasing order, the same at every call.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next(&mut self, lengths: &[usize]) -> Option<Window> {
         if lengths.first().is_none_or(|most| *most == self.done) {
             return None;
@@ -188,7 +188,7 @@ impl Queue {
         &mut self,
         n: usize,
         equal: bool,
-        message: impl Fn(usize) -> Option<(usize, usize)>,
+        message: impl Fn(usize) -> Option<(usize, usize)> + Copy,
     ) -> Drain<'_> {
         if self.len != 0 {
             // An earlier call was left in the middle.
@@ -219,7 +219,6 @@ impl Queue {
             equal: equal.then_some(0),
             first: NONE,
             top: top + 1,
-            len,
             queue: self,
         }
     }
@@ -233,32 +232,31 @@ pub(crate) struct Drain<'a> {
     /// The bucket that is being emptied, and its first message.
     top: usize,
     first: u32,
-    len: usize,
 }
 
 impl Drain<'_> {
     /// How many messages are left.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.queue.len
     }
 
     /// Takes longest messages of one class, as many as there is room for: how many.
     #[inline(never)]
     pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
-        if self.len == 0 {
+        if self.queue.len == 0 {
             return 0;
         }
         if let Some(next) = &mut self.equal {
-            let n = out.len().min(self.len);
+            let n = out.len().min(self.queue.len);
             for out in &mut out[..n] {
                 *out = *next;
                 *next += 1;
             }
-            self.len -= n;
+            self.queue.len -= n;
             return n;
         }
-        let Queue { head, next, .. } = &mut *self.queue;
+        let Queue { head, next, len } = &mut *self.queue;
         let (mut top, mut first) = (self.top, self.first);
         while first == NONE {
             top -= 1;
@@ -266,7 +264,7 @@ impl Drain<'_> {
         }
         let floor = top - top % BUCKETS;
         let mut n = 0;
-        'room: for out in out.iter_mut().take(self.len) {
+        'room: for out in out.iter_mut().take(*len) {
             while first == NONE {
                 if top == floor {
                     break 'room;
@@ -278,15 +276,9 @@ impl Drain<'_> {
             first = next[first as usize];
             n += 1;
         }
+        *len -= n;
         (self.top, self.first) = (top, first);
-        self.len -= n;
         n
-    }
-}
-
-impl Drop for Drain<'_> {
-    fn drop(&mut self) {
-        self.queue.len = self.len;
     }
 }
 

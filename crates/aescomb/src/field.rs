@@ -550,7 +550,7 @@ fn chained<S: Isa<W: CarryLess>, const LANES: usize, const KARATSUBA: bool, cons
         #[inline(always)]
         || {
             let keys = s.keys(&work.key, FORWARD);
-            let c = Uniform::new(s, &keys, &work.key);
+            let c = Uniform::new(s, &keys, &work.key, FORWARD, false);
             let h = c.subkey(0);
             let mut t = s.load_row(&work.row);
             for row in work.text.as_flattened_mut().as_chunks_mut::<LANES>().0 {
@@ -586,7 +586,7 @@ fn gcm<
         #[inline(always)]
         || {
             let keys = s.keys(&work.key, FORWARD);
-            let c = Uniform::new(s, &keys, &work.key);
+            let c = Uniform::new(s, &keys, &work.key, FORWARD, false);
             let stride = c.splat(&halves(LANES as u64, 0));
             let mut counter = s.iota();
             let mut hash = h.splat(&[0; 16]);

@@ -12,7 +12,7 @@
 use crate::backend::{Backend, dispatch};
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
-use crate::modes::{FORWARD, Sweep};
+use crate::modes::{FORWARD, INVERSE, Sweep};
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
@@ -57,7 +57,7 @@ pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block 
             #[inline(always)]
             || {
                 let keys = s.keys(key, FORWARD);
-                s.last(Uniform::new(s, &keys, key).encrypt(s.splat(&block)))
+                s.last(Uniform::new(s, &keys, key, FORWARD, false).encrypt(s.splat(&block)))
             },
         )
     }
@@ -86,6 +86,22 @@ pub(crate) enum Way {
     Encrypt,
     Decrypt,
     EncryptSecond,
+}
+
+impl Way {
+    /// The schedule that it takes.
+    #[inline(always)]
+    const fn uses(self) -> Uses {
+        match self {
+            Way::Encrypt => FORWARD,
+            Way::Decrypt => INVERSE,
+            Way::EncryptSecond => Uses {
+                forward: false,
+                second: true,
+                ..FORWARD
+            },
+        }
+    }
 }
 
 /// Whether `Cipher::tweaked` tweaks round key `r`.
@@ -183,7 +199,7 @@ impl Field for Plain {
 }
 
 /// AES under the keys of a row: one for all lanes, or one per lane.
-pub(crate) trait Cipher {
+pub(crate) trait Cipher: Copy {
     type W: Wide;
     /// The forward cipher, CIPH_K.
     fn encrypt(&self, x: Self::W) -> Self::W;
@@ -282,7 +298,7 @@ pub(crate) trait Cipher {
         &self,
         offset: Self::W,
         row: usize,
-        l: impl Fn(u32) -> Self::W,
+        l: impl Fn(u32) -> Self::W + Copy,
     ) -> (Self::W, Self::W) {
         let offset = offset ^ l((row + 1).trailing_zeros());
         (offset, offset)
@@ -341,9 +357,8 @@ pub(crate) trait Isa: Copy {
     fn keys(self, key: &Key, uses: Uses) -> Self::Keys;
     /// Gives lane `l` of `keys` the schedules of `key` that `uses` says.
     fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses);
-    fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_>;
-    /// The same of a 128-bit key.
-    fn load_keys_128(self, keys: &Self::Keys) -> Self::Loaded<'_>;
+    /// Of the schedules that `uses` says, which `keys` has; of a 128-bit key, if that is known.
+    fn load_keys(self, keys: &Self::Keys, uses: Uses, aes_128: bool) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
@@ -454,10 +469,10 @@ pub(crate) struct Uniform<'k, S: Isa> {
 
 impl<'k, S: Isa> Uniform<'k, S> {
     #[inline(always)]
-    pub(crate) fn new(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+    pub(crate) fn new(s: S, keys: &'k S::Keys, key: &'k Key, uses: Uses, aes_128: bool) -> Self {
         Uniform {
             s,
-            keys: s.load_keys(keys),
+            keys: s.load_keys(keys, uses, aes_128),
             key,
         }
     }
@@ -465,14 +480,7 @@ impl<'k, S: Isa> Uniform<'k, S> {
     /// For a mode's loops.
     #[inline(always)]
     pub(crate) fn of<M: Sweep>(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
-        match M::AES_128 {
-            true => Uniform {
-                s,
-                keys: s.load_keys_128(keys),
-                key,
-            },
-            false => Uniform::new(s, keys, key),
-        }
+        Uniform::new(s, keys, key, M::USES, M::AES_128)
     }
 }
 
@@ -570,12 +578,23 @@ impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
         self.s.enter(
             #[inline(always)]
             || {
-                *x = match self.keys {
-                    OnceKeys::One(keys, key) => go(&Uniform::new(self.s, keys, key), *x, way),
-                    OnceKeys::Each(keys) => go(&self.per_lane(keys), *x, way),
+                *x = match way {
+                    Way::Encrypt => self.go(*x, Way::Encrypt),
+                    Way::Decrypt => self.go(*x, Way::Decrypt),
+                    Way::EncryptSecond => self.go(*x, Way::EncryptSecond),
                 }
             },
         );
+    }
+
+    #[inline(always)]
+    fn go(&self, x: S::W, way: Way) -> S::W {
+        match self.keys {
+            OnceKeys::One(keys, key) => {
+                go(&Uniform::new(self.s, keys, key, way.uses(), false), x, way)
+            }
+            OnceKeys::Each(keys) => go(&self.per_lane(keys), x, way),
+        }
     }
 
     #[inline(never)]
@@ -583,14 +602,23 @@ impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
         self.s.enter(
             #[inline(always)]
             || {
-                *x = match self.keys {
-                    OnceKeys::One(keys, key) => {
-                        Uniform::new(self.s, keys, key).tweaked(way, *x, *tweak)
-                    }
-                    OnceKeys::Each(keys) => self.per_lane(keys).tweaked(way, *x, *tweak),
+                *x = match way {
+                    Way::Encrypt => self.go_tweaked(*x, Way::Encrypt, *tweak),
+                    Way::Decrypt => self.go_tweaked(*x, Way::Decrypt, *tweak),
+                    Way::EncryptSecond => self.go_tweaked(*x, Way::EncryptSecond, *tweak),
                 }
             },
         );
+    }
+
+    #[inline(always)]
+    fn go_tweaked(&self, x: S::W, way: Way, tweak: S::W) -> S::W {
+        match self.keys {
+            OnceKeys::One(keys, key) => {
+                Uniform::new(self.s, keys, key, way.uses(), true).tweaked(way, x, tweak)
+            }
+            OnceKeys::Each(keys) => self.per_lane(keys).tweaked(way, x, tweak),
+        }
     }
 }
 

@@ -405,7 +405,7 @@ impl<'k> Keys<'k> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn get(self, i: u32) -> &'k Key {
         match self {
             Keys::Shared(key) => key,

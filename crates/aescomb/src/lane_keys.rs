@@ -151,32 +151,32 @@ impl<const L: usize> LaneKeys<L> {
         self.rounds
     }
 
-    /// Round key `r` of lane `l` and the lanes after it.
+    /// Round key `r` of all lanes.
     #[inline(always)]
-    pub(crate) fn enc(&self, r: usize, l: usize) -> *const u8 {
-        self.enc[r][l..].as_ptr().cast()
+    pub(crate) fn enc(&self, r: usize) -> *const u8 {
+        self.enc[r].as_ptr().cast()
     }
 
     #[inline(always)]
     pub(crate) fn enc_mut(&mut self, r: usize, l: usize) -> *mut u8 {
-        self.enc[r][l..].as_mut_ptr().cast()
+        self.enc[r].as_mut_ptr().wrapping_add(l).cast()
     }
 
     #[inline(always)]
     pub(crate) fn second_mut(&mut self, r: usize, l: usize) -> *mut u8 {
-        self.second[r][l..].as_mut_ptr().cast()
+        self.second[r].as_mut_ptr().wrapping_add(l).cast()
     }
 
     /// As `enc`, of the inverse cipher.
     #[inline(always)]
-    pub(crate) fn dec(&self, r: usize, l: usize) -> *const u8 {
-        self.dec[r][l..].as_ptr().cast()
+    pub(crate) fn dec(&self, r: usize) -> *const u8 {
+        self.dec[r].as_ptr().cast()
     }
 
     /// As `enc`, of the second key.
     #[inline(always)]
-    pub(crate) fn second(&self, r: usize, l: usize) -> *const u8 {
-        self.second[r][l..].as_ptr().cast()
+    pub(crate) fn second(&self, r: usize) -> *const u8 {
+        self.second[r].as_ptr().cast()
     }
 
     /// The portable form of lane `l`'s first key (`which` 0) or second key;

@@ -9,13 +9,14 @@
 
 use crate::bytes;
 use crate::comb::Window;
-use crate::isa::{Block, Cipher, Isa, LINE, Once, Wide};
+use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
 use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::modes::{Feed, HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// The most messages in flight, over all backends.
 pub(crate) const MAX_LANES: usize = 32;
@@ -851,6 +852,22 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
+    /// Runs the rest of the first lane's rows, where no other lane has any.
+    #[inline(always)]
+    pub(crate) fn last<N: Isa, M: Sweep>(&mut self, n: N, key: &Key) {
+        let lanes = &mut *self.lanes;
+        let mut state = [[0; 16]; MAX_STATE];
+        for (block, row) in state.iter_mut().zip(&lanes.state) {
+            *block = row[0];
+        }
+        let rows = self.done..lanes.rows[0];
+        // SAFETY: the rows are inside the message.
+        unsafe { one_lane::<N, M>(n, key, (lanes.src[0], lanes.dst[0]), rows, &mut state) };
+        for (block, row) in state.iter().zip(&mut lanes.kept) {
+            row[0] = *block;
+        }
+    }
+
     /// Finishes all messages: what their rows leave over, and tags.
     #[inline(never)]
     pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &Once<'_, S, L>) {
@@ -956,6 +973,41 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 }
 
+/// Takes `state` through rows `rows` of a text at `src` in one lane, with results at `dst`
+/// if the mode has any. Out of line, and the same for all instruction sets that have it.
+///
+/// # Safety
+/// The rows are inside what `src` and `dst` are valid for.
+#[inline(never)]
+unsafe fn one_lane<N: Isa, M: Sweep>(
+    n: N,
+    key: &Key,
+    (src, dst): (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: &mut [Block; MAX_STATE],
+) {
+    n.enter(
+        #[inline(always)]
+        || {
+            let keys = n.keys(key, M::USES);
+            let c = Uniform::of::<M>(n, &keys, key);
+            let mut w = M::State::from_fn(
+                #[inline(always)]
+                |i| n.splat(&state[i]),
+            );
+            let mut row = rows.start;
+            while row < rows.end {
+                // SAFETY: the caller's.
+                unsafe { take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::STRIDE) };
+                row += 1;
+            }
+            for (state, w) in state.iter_mut().zip(w.blocks()) {
+                *state = n.last(*w);
+            }
+        },
+    );
+}
+
 /// [`take_row`] for as many rows as a line has.
 ///
 /// # Safety
@@ -1047,7 +1099,10 @@ fn store_state<S: Isa, M: Sweep, const L: usize>(
     state: &M::State<S::W>,
     to: &mut [[Block; L]; MAX_STATE],
 ) {
-    for (i, w) in state.blocks().iter().enumerate() {
-        s.store_row(*w, &mut to[i]);
+    let blocks = state.blocks();
+    let mut i = 0;
+    while i < blocks.len() {
+        s.store_row(blocks[i], &mut to[i]);
+        i += 1;
     }
 }

@@ -364,14 +364,6 @@ pub(crate) const INVERSE: Uses = Uses {
     ..FORWARD
 };
 
-/// All schedules.
-pub(crate) const EVERYTHING: Uses = Uses {
-    forward: true,
-    inverse: true,
-    second: true,
-    constants: 0,
-};
-
 /// Rows that a mode makes of a message's facts, one block of each message. In the
 /// last one the engine puts the tag, for the pass after the one that makes it.
 pub(crate) const HEADER: usize = 4;
@@ -442,7 +434,7 @@ pub(crate) trait Sweep {
     /// What is left of a component of associated data for `absorb_last`; `None`
     /// where the pass takes no associated data.
     const DATA: Option<Tail> = None;
-    /// What all passes together take of a key.
+    /// What all passes together take of a key, and of those that are derived of it.
     const USES: Uses = FORWARD;
 
     /// The header rows of a message, as little-endian integers: blocks in memory would

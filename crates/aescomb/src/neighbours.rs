@@ -141,6 +141,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
 const POWERS: usize = 2 * MAX_LANES;
 
 /// A block of the message by itself, in the first lane.
+#[derive(Clone, Copy)]
 pub(crate) struct Single<'k, 't, U: Isa> {
     pub c: Uniform<'k, U>,
     pub hashing: &'t Hashing<'t, U>,
@@ -292,7 +293,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     /// the first that depends on r. From row to row all lanes go from a place in the
     /// Gray code to that n further on: two bits of it change.
     #[inline(always)]
-    fn offset(&self, offset: S::W, row: usize, l: impl Fn(u32) -> S::W) -> (S::W, S::W) {
+    fn offset(&self, offset: S::W, row: usize, l: impl Fn(u32) -> S::W + Copy) -> (S::W, S::W) {
         let s = self.c.s;
         let bits = S::LANES.ilog2();
         let up = l(bits + (row + 1).trailing_zeros());

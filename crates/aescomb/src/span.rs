@@ -56,9 +56,9 @@ fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
     nonce: &Block,
 ) {
     let u = s.unit();
-    let unit = Uniform::new(u, keys, key);
+    let unit = Uniform::of::<M>(u, keys, key);
     let mut place = if job.len >= S::LANES * 16 {
-        let c = Uniform::new(s, keys, key);
+        let c = Uniform::of::<M>(s, keys, key);
         let mut place = begin::<S, M, CARRY>(&c, nonce);
         run::<S, M, CARRY>(&c, job, &mut place);
         Place {

@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::modes::{EVERYTHING, Feed, Sweep, Tables};
+use crate::modes::{Feed, Sweep, Tables};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, is_solo, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -59,7 +59,18 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
 
 /// Runs `M` on one message.
 pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
-    dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict, true))
+    if const { one_lane_is_all::<M>() } {
+        dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
+    } else {
+        dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict, true))
+    }
+}
+
+/// Whether one message is done in one lane and its code is long: then it is the same for
+/// all instruction sets that have the lane. (A chain is a cycle a block faster with the
+/// instructions of AVX.)
+const fn one_lane_is_all<M: Sweep>() -> bool {
+    matches!(M::FEED, Feed::Serial) && !is_chain::<M>()
 }
 
 /// Whether messages are always in lanes: one by one they would only be slower.
@@ -109,15 +120,12 @@ fn kernel_alone<S: Isa, M: Sweep>(
             let jobs = core::slice::from_ref(job);
             let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
             let keys = n.keys(key, M::USES);
-            // One lane is all there is, but the types do not say so.
-            let narrow = &n.narrow().keys(key, M::USES);
             let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
             let derived = derived.as_mut();
             let mut beside = OneKey { s, key, keys: None };
             let shared = Shared {
                 s: n,
                 keys: &keys,
-                narrow,
                 key,
             };
             run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut beside, derived);
@@ -129,23 +137,29 @@ fn kernel_alone<S: Isa, M: Sweep>(
 fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
     s.enter(
         #[inline(always)]
-        || match work.keys {
-            Keys::Shared(key) if const { in_order::<S, M>() } => {
-                let keys = &s.keys(key, M::USES);
-                for job in work.jobs {
-                    span::<S, M>(s, keys, key, job);
+        || {
+            let made;
+            let shared = match work.keys {
+                Keys::Shared(key) => {
+                    made = s.keys(key, M::USES);
+                    Some(&made)
                 }
-            }
-            keys if const { in_order::<S, M>() } => {
+                _ => None,
+            };
+            if const { !in_order::<S, M>() } {
+                drive::<S, M>(s, &mut work, shared);
+            } else if let Some(keys) = shared {
                 for job in work.jobs {
-                    let key = keys.get(job.place);
+                    span::<S, M>(s, keys, work.keys.get(job.place), job);
+                }
+            } else {
+                for job in work.jobs {
+                    let key = work.keys.get(job.place);
                     span::<S, M>(s, &s.keys(key, M::USES), key, job);
                 }
             }
-            Keys::Shared(key) => drive::<S, M>(s, &mut work, Some(&s.keys(key, M::USES))),
-            _ => drive::<S, M>(s, &mut work, None),
         },
-    )
+    );
 }
 
 /// Algorithm 1: groups of P, longest messages first. Of modes that are parallel inside a
@@ -175,17 +189,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
     let keys = *keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
-    let narrow;
     let one = match (shared, keys) {
-        (Some(shared), Keys::Shared(key)) => {
-            narrow = s.narrow().keys(key, M::USES);
-            Some(Shared {
-                s,
-                keys: shared,
-                narrow: &narrow,
-                key,
-            })
-        }
+        (Some(keys), Keys::Shared(key)) => Some(Shared { s, keys, key }),
         _ => None,
     };
     // In the caller's order: those that are better done by themselves.
@@ -245,10 +250,15 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                     break;
                 }
                 let key = keys.get(job.place);
-                match shared {
-                    Some(shared) => span::<S, M>(s, shared, key, job),
-                    None => span::<S, M>(s, &s.keys(key, M::USES), key, job),
-                }
+                let own;
+                let keys = match shared {
+                    Some(keys) => keys,
+                    None => {
+                        own = s.keys(key, M::USES);
+                        &own
+                    }
+                };
+                span::<S, M>(s, keys, key, job);
                 rest = others;
             }
         }
@@ -268,50 +278,48 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             // Nothing to put beside it.
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-                kernel_alone::<S, M>(s, key, job, verdict, false);
+                if const { one_lane_is_all::<M>() } {
+                    kernel_alone::<S::Narrow, M>(s.narrow(), key, job, verdict, false);
+                } else {
+                    kernel_alone::<S, M>(s, key, job, verdict, false);
+                }
                 continue;
             }
             let group = lanes.group::<_, M>(s, group, jobs, keys, verdicts.as_deref_mut());
             let all = |i| keys.get(i);
+            let derived = Some(&mut **derived);
             if let Some(one) = &one {
-                let mut beside = OneKey {
+                let beside = &mut OneKey {
                     s,
                     key,
                     keys: Some(one.keys),
                 };
-                let derived = Some(&mut **derived);
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, &mut beside, derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, beside, derived);
             } else {
                 for (l, key) in group.keys().iter().enumerate() {
                     s.lane_key(lane_keys, l, keys.get(*key), M::USES);
                 }
-                let keys = &**lane_keys;
-                let derived = Some(&mut **derived);
+                let each = &Each {
+                    s,
+                    keys: &**lane_keys,
+                };
                 let beside = &mut ManyKeys {
                     s,
                     key: all,
                     again: None,
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(
-                    s,
-                    group,
-                    all,
-                    &Each { s, keys },
-                    beside,
-                    derived,
-                );
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, beside, derived);
             }
         }
     }
 }
 
-/// The keys of a group's messages: for rows of all lanes, of half of them, of the
-/// first, and for what is done once a message. Loops take them only when they begin:
+/// The keys of a group's messages: for rows of all lanes, of half of them, and for what is
+/// done once a message. Loops take them only when they begin:
 /// held over calls, they would be copied to memory and back.
 trait GroupKeys<S: Isa, const L: usize> {
     fn all<M: Sweep>(&self) -> impl Cipher<W = S::W>;
     fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
-    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W>;
     fn once(&self) -> Once<'_, S, L>;
 }
 
@@ -319,7 +327,6 @@ trait GroupKeys<S: Isa, const L: usize> {
 struct Shared<'k, S: Isa> {
     s: S,
     keys: &'k S::Keys,
-    narrow: &'k <S::Narrow as Isa>::Keys,
     key: &'k Key,
 }
 
@@ -332,11 +339,6 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     #[inline(always)]
     fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
         Uniform::of::<M>(self.s.half(), self.keys, self.key)
-    }
-
-    #[inline(always)]
-    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W> {
-        Uniform::of::<M>(self.s.narrow(), self.narrow, self.key)
     }
 
     #[inline(always)]
@@ -363,11 +365,6 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
     }
 
     #[inline(always)]
-    fn narrow<M: Sweep>(&self) -> impl Cipher<W = <S::Narrow as Isa>::W> {
-        PerLane::of::<M>(self.s.narrow(), self.keys)
-    }
-
-    #[inline(always)]
     fn once(&self) -> Once<'_, S, L> {
         Once::each(self.s, self.keys)
     }
@@ -378,7 +375,7 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
 fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
-    key: impl Fn(u32) -> &'k Key,
+    key: impl Fn(u32) -> &'k Key + Copy,
     group_keys: &impl GroupKeys<S, L>,
     beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
@@ -497,8 +494,11 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             windows.give_back(window.rows - rows);
             window.rows = rows;
         }
-        if const { S::LANES > 1 } && window.lanes == 1 {
-            group.window::<S::Narrow, M>(s.narrow(), group_keys.narrow::<M>(), window);
+        if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
+            beside.under(group.keys()[0], 0, |key| {
+                group.last::<S::Narrow, M>(s.narrow(), key)
+            });
+            break;
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
             group.window::<S::Half, M>(s.half(), group_keys.half::<M>(), window);
         } else {
@@ -508,9 +508,14 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     group.finish::<S, M>(s, &group_keys.once());
 }
 
+/// Blocks for which it is worth it to go on with one message by itself.
+const FAR: usize = 16;
+
 /// The other way to do rows: messages one by one, blocks of each side by side.
 trait Beside {
     type S: Isa;
+    /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
+    fn under(&self, key: u32, l: usize, f: impl FnOnce(&Key));
     fn token(&self) -> Self::S;
     /// Blocks in a row.
     #[inline(always)]
@@ -545,6 +550,11 @@ struct OneKey<'k, S: Isa> {
 
 impl<S: Isa> Beside for OneKey<'_, S> {
     type S = S;
+
+    #[inline(always)]
+    fn under(&self, _: u32, _: usize, f: impl FnOnce(&Key)) {
+        f(self.key)
+    }
 
     #[inline(always)]
     fn token(&self) -> S {
@@ -604,8 +614,13 @@ struct ManyKeys<S, F> {
     again: Option<bool>,
 }
 
-impl<'j, S: Isa, F: Fn(u32) -> &'j Key> Beside for ManyKeys<S, F> {
+impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
     type S = S;
+
+    #[inline(always)]
+    fn under(&self, key: u32, _: usize, f: impl FnOnce(&Key)) {
+        f((self.key)(key))
+    }
 
     #[inline(always)]
     fn token(&self) -> S {
@@ -648,6 +663,11 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
     type S = S;
 
     #[inline(always)]
+    fn under(&self, _: u32, l: usize, f: impl FnOnce(&Key)) {
+        f(&self.keys.key(l))
+    }
+
+    #[inline(always)]
     fn token(&self) -> S {
         self.s
     }
@@ -682,8 +702,7 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     let keys = match keys {
         Some(keys) => keys,
         None => {
-            // What the pass before this one has said is not known here.
-            made = s.keys(key, EVERYTHING);
+            made = s.keys(key, M::USES);
             &made
         }
     };

@@ -5,7 +5,7 @@
 //! SSSE3 and SSE4.1.
 #![allow(unsafe_code)]
 
-use super::x86::{Vector, Words, token};
+use super::x86::{Vector, Words, operations, several, token};
 use super::{Block, detect};
 #[cfg(target_feature = "sse")]
 use core::arch::asm;
@@ -21,6 +21,26 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
 
 impl Vector for __m128i {
     const BLOCKS: usize = 1;
+
+    several!("aes,pclmulqdq,sse4.1,ssse3");
+
+    operations! {
+        "aes,pclmulqdq,sse4.1,ssse3":
+        aesenc = _mm_aesenc_si128;
+        aesenclast = _mm_aesenclast_si128;
+        aesdec = _mm_aesdec_si128;
+        aesdeclast = _mm_aesdeclast_si128;
+        xor = _mm_xor_si128;
+        and = _mm_and_si128;
+        and_not = _mm_andnot_si128;
+        add64 = _mm_add_epi64;
+        add32 = _mm_add_epi32;
+        greater8 = _mm_cmpgt_epi8;
+        sub8 = _mm_sub_epi8;
+        shift_left = _mm_sll_epi64;
+        shift_right = _mm_srl_epi64;
+        shuffle = _mm_shuffle_epi8;
+    }
 
     #[inline(always)]
     unsafe fn splat(block: &Block) -> Self {
@@ -83,53 +103,8 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn aesenc(self, key: Self) -> Self {
-        unsafe { _mm_aesenc_si128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesenclast(self, key: Self) -> Self {
-        unsafe { _mm_aesenclast_si128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdec(self, key: Self) -> Self {
-        unsafe { _mm_aesdec_si128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdeclast(self, key: Self) -> Self {
-        unsafe { _mm_aesdeclast_si128(self, key) }
-    }
-
-    #[inline(always)]
     unsafe fn aesimc(self) -> Self {
         unsafe { _mm_aesimc_si128(self) }
-    }
-
-    #[inline(always)]
-    unsafe fn xor(self, b: Self) -> Self {
-        unsafe { _mm_xor_si128(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and(self, b: Self) -> Self {
-        unsafe { _mm_and_si128(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and_not(self, b: Self) -> Self {
-        unsafe { _mm_andnot_si128(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add64(self, b: Self) -> Self {
-        unsafe { _mm_add_epi64(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add32(self, b: Self) -> Self {
-        unsafe { _mm_add_epi32(self, b) }
     }
 
     #[inline(always)]
@@ -143,16 +118,6 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn shift_left(self, n: Self) -> Self {
-        unsafe { _mm_sll_epi64(self, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right(self, n: Self) -> Self {
-        unsafe { _mm_srl_epi64(self, n) }
-    }
-
-    #[inline(always)]
     unsafe fn swap_halves(self) -> Self {
         unsafe { _mm_shuffle_epi32::<0b01_00_11_10>(self) }
     }
@@ -160,21 +125,6 @@ impl Vector for __m128i {
     #[inline(always)]
     unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
         unsafe { _mm_clmulepi64_si128::<I>(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn greater8(self, b: Self) -> Self {
-        unsafe { _mm_cmpgt_epi8(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub8(self, b: Self) -> Self {
-        unsafe { _mm_sub_epi8(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle(self, index: Self) -> Self {
-        unsafe { _mm_shuffle_epi8(self, index) }
     }
 
     #[inline(always)]

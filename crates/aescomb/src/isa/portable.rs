@@ -472,11 +472,7 @@ impl<const N: usize> Isa for Portable<N> {
         }
     }
 
-    fn load_keys(self, keys: &SoftKey) -> &SoftKey {
-        keys
-    }
-
-    fn load_keys_128(self, keys: &SoftKey) -> &SoftKey {
+    fn load_keys(self, keys: &SoftKey, _: Uses, _: bool) -> &SoftKey {
         keys
     }
 

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
-use super::x86::{Vector, token};
+use super::x86::{Vector, operations, several, token};
 use super::{Block, detect};
 use core::arch::x86_64::*;
 
@@ -21,6 +21,26 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
 
 impl Vector for __m256i {
     const BLOCKS: usize = 2;
+
+    several!("aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+
+    operations! {
+        "aes,pclmulqdq,avx2,vaes,vpclmulqdq":
+        aesenc = _mm256_aesenc_epi128;
+        aesenclast = _mm256_aesenclast_epi128;
+        aesdec = _mm256_aesdec_epi128;
+        aesdeclast = _mm256_aesdeclast_epi128;
+        xor = _mm256_xor_si256;
+        and = _mm256_and_si256;
+        and_not = _mm256_andnot_si256;
+        add64 = _mm256_add_epi64;
+        add32 = _mm256_add_epi32;
+        greater8 = _mm256_cmpgt_epi8;
+        sub8 = _mm256_sub_epi8;
+        shift_left = _mm256_sllv_epi64;
+        shift_right = _mm256_srlv_epi64;
+        shuffle = _mm256_shuffle_epi8;
+    }
 
     #[inline(always)]
     unsafe fn splat(block: &Block) -> Self {
@@ -123,26 +143,6 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
-    unsafe fn aesenc(self, key: Self) -> Self {
-        unsafe { _mm256_aesenc_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesenclast(self, key: Self) -> Self {
-        unsafe { _mm256_aesenclast_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdec(self, key: Self) -> Self {
-        unsafe { _mm256_aesdec_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdeclast(self, key: Self) -> Self {
-        unsafe { _mm256_aesdeclast_epi128(self, key) }
-    }
-
-    #[inline(always)]
     unsafe fn aesimc(self) -> Self {
         // There is no wide AESIMC. The last round's SubBytes and ShiftRows are
         // undone by the first half of an inverse round; its InvMixColumns stays.
@@ -150,31 +150,6 @@ impl Vector for __m256i {
             let zero = _mm256_setzero_si256();
             _mm256_aesdec_epi128(_mm256_aesenclast_epi128(self, zero), zero)
         }
-    }
-
-    #[inline(always)]
-    unsafe fn xor(self, b: Self) -> Self {
-        unsafe { _mm256_xor_si256(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and(self, b: Self) -> Self {
-        unsafe { _mm256_and_si256(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and_not(self, b: Self) -> Self {
-        unsafe { _mm256_andnot_si256(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add64(self, b: Self) -> Self {
-        unsafe { _mm256_add_epi64(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add32(self, b: Self) -> Self {
-        unsafe { _mm256_add_epi32(self, b) }
     }
 
     #[inline(always)]
@@ -188,16 +163,6 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
-    unsafe fn shift_left(self, n: Self) -> Self {
-        unsafe { _mm256_sllv_epi64(self, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right(self, n: Self) -> Self {
-        unsafe { _mm256_srlv_epi64(self, n) }
-    }
-
-    #[inline(always)]
     unsafe fn swap_halves(self) -> Self {
         unsafe { _mm256_shuffle_epi32::<0b01_00_11_10>(self) }
     }
@@ -205,21 +170,6 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn clmul<const I: i32>(self, b: Self) -> Self {
         unsafe { _mm256_clmulepi64_epi128::<I>(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn greater8(self, b: Self) -> Self {
-        unsafe { _mm256_cmpgt_epi8(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub8(self, b: Self) -> Self {
-        unsafe { _mm256_sub_epi8(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle(self, index: Self) -> Self {
-        unsafe { _mm256_shuffle_epi8(self, index) }
     }
 
     #[inline(always)]

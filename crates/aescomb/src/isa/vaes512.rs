@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
-use super::x86::{Vector, token};
+use super::x86::{Vector, operations, several, token};
 use super::{Block, LINE, detect};
 use core::arch::x86_64::*;
 
@@ -28,6 +28,25 @@ unsafe fn mask(len: usize) -> u16 {
 
 impl Vector for __m512i {
     const BLOCKS: usize = 4;
+
+    several!("aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl");
+
+    operations! {
+        "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl":
+        aesenc = _mm512_aesenc_epi128;
+        aesenclast = _mm512_aesenclast_epi128;
+        aesdec = _mm512_aesdec_epi128;
+        aesdeclast = _mm512_aesdeclast_epi128;
+        xor = _mm512_xor_si512;
+        and = _mm512_and_si512;
+        and_not = _mm512_andnot_si512;
+        add64 = _mm512_add_epi64;
+        add32 = _mm512_add_epi32;
+        sub8 = _mm512_sub_epi8;
+        shift_left = _mm512_sllv_epi64;
+        shift_right = _mm512_srlv_epi64;
+        shuffle = _mm512_shuffle_epi8;
+    }
 
     #[inline(always)]
     unsafe fn splat(block: &Block) -> Self {
@@ -165,26 +184,6 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn aesenc(self, key: Self) -> Self {
-        unsafe { _mm512_aesenc_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesenclast(self, key: Self) -> Self {
-        unsafe { _mm512_aesenclast_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdec(self, key: Self) -> Self {
-        unsafe { _mm512_aesdec_epi128(self, key) }
-    }
-
-    #[inline(always)]
-    unsafe fn aesdeclast(self, key: Self) -> Self {
-        unsafe { _mm512_aesdeclast_epi128(self, key) }
-    }
-
-    #[inline(always)]
     unsafe fn aesimc(self) -> Self {
         // As on 256-bit registers: SubBytes and ShiftRows undone, InvMixColumns
         // left.
@@ -195,31 +194,6 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn xor(self, b: Self) -> Self {
-        unsafe { _mm512_xor_si512(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and(self, b: Self) -> Self {
-        unsafe { _mm512_and_si512(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn and_not(self, b: Self) -> Self {
-        unsafe { _mm512_andnot_si512(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add64(self, b: Self) -> Self {
-        unsafe { _mm512_add_epi64(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn add32(self, b: Self) -> Self {
-        unsafe { _mm512_add_epi32(self, b) }
-    }
-
-    #[inline(always)]
     unsafe fn top_bits(self) -> Self {
         unsafe { _mm512_srli_epi64::<63>(self) }
     }
@@ -227,16 +201,6 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn signs(self) -> Self {
         unsafe { _mm512_srai_epi32::<31>(self) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_left(self, n: Self) -> Self {
-        unsafe { _mm512_sllv_epi64(self, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right(self, n: Self) -> Self {
-        unsafe { _mm512_srlv_epi64(self, n) }
     }
 
     #[inline(always)]
@@ -252,16 +216,6 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn greater8(self, b: Self) -> Self {
         unsafe { _mm512_movm_epi8(_mm512_cmpgt_epi8_mask(self, b)) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub8(self, b: Self) -> Self {
-        unsafe { _mm512_sub_epi8(self, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle(self, index: Self) -> Self {
-        unsafe { _mm512_shuffle_epi8(self, index) }
     }
 
     #[inline(always)]

@@ -98,19 +98,187 @@ pub(crate) trait Vector: Copy {
     unsafe fn last(self) -> Block;
     /// The last block in the place of every block.
     unsafe fn last_everywhere(self) -> Self;
+
+    // Of several registers: see `several`.
+
+    /// `key` added to each.
+    unsafe fn xor_all<const U: usize>(x: &mut [Self; U], key: &Self);
+    unsafe fn aesenc_all<const U: usize>(x: &mut [Self; U], key: &Self);
+    unsafe fn aesenclast_all<const U: usize>(x: &mut [Self; U], key: &Self);
+    unsafe fn aesdec_all<const U: usize>(x: &mut [Self; U], key: &Self);
+    unsafe fn aesdeclast_all<const U: usize>(x: &mut [Self; U], key: &Self);
+    /// A key for each register.
+    unsafe fn xor_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
+    unsafe fn aesenc_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
+    unsafe fn aesenclast_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
+    unsafe fn aesdec_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
+    unsafe fn aesdeclast_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
+    unsafe fn and_each<const U: usize>(x: &mut [Self; U], y: &[Self; U]);
+    /// Registers side by side in memory.
+    unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U];
+    unsafe fn store_all<const U: usize>(x: &[Self; U], to: *mut u8);
+    unsafe fn gather_all<const U: usize>(at: *const *const u8, offset: usize) -> [Self; U];
+    unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: *const *mut u8, offset: usize);
+    /// The first round keys of a schedule that was written.
+    unsafe fn first_keys(keys: &[MaybeUninit<Self>; 15]) -> [Self; 11];
+    unsafe fn multiply<F: Field>(self, y: Self) -> Self;
+    unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self);
+    unsafe fn reduced<F: Field>(sums: &[Self; 3]) -> Self;
 }
+
+/// Operations of a [`Vector`] that are one intrinsic function of two registers, compiled for
+/// the features.
+macro_rules! operations {
+    ($features:literal: $($name:ident = $intrinsic:ident;)*) => {
+        $(
+            #[target_feature(enable = $features)]
+            #[inline]
+            unsafe fn $name(self, b: Self) -> Self {
+                $intrinsic(self, b)
+            }
+        )*
+    };
+}
+pub(crate) use operations;
+
+/// What a [`Vector`] does with several registers or in several steps, compiled for
+/// `$features`. Such functions are compiled once and simplified before they are put into
+/// the kernels. Code that is always inlined is simplified only there, and of single
+/// instructions that was most of the time to compile.
+macro_rules! several {
+    ($features:literal) => {
+        $crate::isa::x86::several!($features, all(xor_all, xor) all(aesenc_all, aesenc)
+            all(aesenclast_all, aesenclast) all(aesdec_all, aesdec)
+            all(aesdeclast_all, aesdeclast) each(xor_each, xor) each(aesenc_each, aesenc)
+            each(aesenclast_each, aesenclast) each(aesdec_each, aesdec)
+            each(aesdeclast_each, aesdeclast) each(and_each, and));
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U] {
+            // SAFETY: the caller's, here and below.
+            unsafe {
+                let mut x = [Self::load(from); U];
+                let mut u = 1;
+                while u < U {
+                    x[u] = Self::load(from.add(u * Self::BLOCKS * 16));
+                    u += 1;
+                }
+                x
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn store_all<const U: usize>(x: &[Self; U], to: *mut u8) {
+            let mut u = 0;
+            while u < U {
+                unsafe { x[u].store(to.add(u * Self::BLOCKS * 16)) };
+                u += 1;
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn gather_all<const U: usize>(at: *const *const u8, offset: usize) -> [Self; U] {
+            unsafe {
+                let mut x = [Self::gather(at, offset); U];
+                let mut u = 1;
+                while u < U {
+                    x[u] = Self::gather(at.add(u * Self::BLOCKS), offset);
+                    u += 1;
+                }
+                x
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: *const *mut u8, offset: usize) {
+            let mut u = 0;
+            while u < U {
+                unsafe { x[u].scatter(to.add(u * Self::BLOCKS), offset) };
+                u += 1;
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn first_keys(keys: &[core::mem::MaybeUninit<Self>; 15]) -> [Self; 11] {
+            unsafe {
+                let mut first = [keys[0].assume_init(); 11];
+                let mut r = 1;
+                while r < 11 {
+                    first[r] = keys[r].assume_init();
+                    r += 1;
+                }
+                first
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn multiply<F: $crate::isa::Field>(self, y: Self) -> Self {
+            unsafe { $crate::isa::x86::product::<F, _>(self, y) }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self) {
+            unsafe {
+                let (low, middle, high) = $crate::isa::x86::products(x, y);
+                sums[0] = sums[0].xor(low);
+                sums[1] = sums[1].xor(middle);
+                sums[2] = sums[2].xor(high);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn reduced<F: $crate::isa::Field>(sums: &[Self; 3]) -> Self {
+            unsafe { $crate::isa::x86::reduce::<F, _>(sums[0], sums[1], sums[2]) }
+        }
+    };
+    ($features:literal, $($kind:ident($name:ident, $one:ident))*) => {
+        $($crate::isa::x86::several!(@$kind $features, $name, $one);)*
+    };
+    (@all $features:literal, $name:ident, $one:ident) => {
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn $name<const U: usize>(x: &mut [Self; U], key: &Self) {
+            let mut u = 0;
+            while u < U {
+                // SAFETY: the caller's.
+                x[u] = unsafe { x[u].$one(*key) };
+                u += 1;
+            }
+        }
+    };
+    (@each $features:literal, $name:ident, $one:ident) => {
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn $name<const U: usize>(x: &mut [Self; U], keys: &[Self; U]) {
+            let mut u = 0;
+            while u < U {
+                // SAFETY: the caller's.
+                x[u] = unsafe { x[u].$one(keys[u]) };
+                u += 1;
+            }
+        }
+    };
+}
+pub(crate) use several;
 
 /// `U` registers of blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<V, const U: usize>(pub [V; U]);
 
-/// Every register of `x` by `f`. An index loop: `array::map` stops inlining in
-/// unoptimised or split builds.
+/// Every register of `x` by `f`.
 macro_rules! each {
     ($x:expr, $v:ident => $f:expr) => {{
         let mut out = $x;
         let mut u = 0;
-        while u < out.len() {
+        while u < U {
             let $v = out[u];
             // SAFETY: a value of this vector type exists, so the CPU has its
             // instructions.
@@ -123,7 +291,7 @@ macro_rules! each {
         let y = $y;
         let mut out = $x;
         let mut u = 0;
-        while u < out.len() {
+        while u < U {
             let ($v, $w) = (out[u], y[u]);
             // SAFETY: as above.
             out[u] = unsafe { $f };
@@ -137,8 +305,10 @@ impl<V: Vector, const U: usize> BitXor for Words<V, U> {
     type Output = Self;
 
     #[inline(always)]
-    fn bitxor(self, rhs: Self) -> Self {
-        Words(each!(self.0, rhs.0, a, b => a.xor(b)))
+    fn bitxor(mut self, rhs: Self) -> Self {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::xor_each(&mut self.0, &rhs.0) };
+        self
     }
 }
 
@@ -146,8 +316,10 @@ impl<V: Vector, const U: usize> BitAnd for Words<V, U> {
     type Output = Self;
 
     #[inline(always)]
-    fn bitand(self, rhs: Self) -> Self {
-        Words(each!(self.0, rhs.0, a, b => a.and(b)))
+    fn bitand(mut self, rhs: Self) -> Self {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::and_each(&mut self.0, &rhs.0) };
+        self
     }
 }
 
@@ -272,10 +444,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
 
     #[inline(always)]
     fn mul<F: Field>(self, b: Self) -> Self {
-        Words(each!(self.0, b.0, a, b => {
-            let (low, middle, high) = products(a, b);
-            reduce::<F, V>(low, middle, high)
-        }))
+        Words(each!(self.0, b.0, a, b => a.multiply::<F>(b)))
     }
 
     #[inline(always)]
@@ -328,7 +497,7 @@ const PLAIN: Block = bytes_from([0x86, 0, 0, 0], [0; 4], [0; 4], [0; 4]);
 /// of a sum goes up by 64 bits at the price of a product. In the plain field x^128 is
 /// x^7 + x^2 + x + 1, and the upper half of the sum itself goes down in the same way.
 #[inline(always)]
-unsafe fn reduce<F: Field, V: Vector>(low: V, middle: V, high: V) -> V {
+pub(crate) unsafe fn reduce<F: Field, V: Vector>(low: V, middle: V, high: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
         if F::POLYVAL {
@@ -353,16 +522,11 @@ pub(crate) struct Broadcast<V> {
     rounds: usize,
 }
 
-/// All round keys of a schedule in use. Of others nothing is written, and zeros are read.
+/// All round keys of a schedule in use. Of others nothing is written.
 struct Schedule<V> {
     keys: [MaybeUninit<V>; 15],
     used: bool,
 }
-
-/// The round keys of schedules that are not in use.
-#[repr(align(64))]
-struct Zeros([Block; 15 * LINE]);
-static ZEROS: Zeros = Zeros([[0; 16]; 15 * LINE]);
 
 impl<V: Vector> Schedule<V> {
     /// # Safety
@@ -379,19 +543,26 @@ impl<V: Vector> Schedule<V> {
         Schedule { keys: out, used }
     }
 
-    /// Round key `r`, below 15. By a choice of addresses, as of a branch the compiler would
-    /// make two loops.
+    /// The first round keys, if they are `wanted`.
     #[inline(always)]
-    fn get(&self, r: usize) -> V {
-        const { assert!(size_of::<V>() <= 16 * LINE) };
-        let from = match self.used {
-            true => self.keys.as_ptr().cast::<V>(),
-            false => ZEROS.0.as_ptr().cast(),
-        };
-        assert!(r < 15);
-        // SAFETY: there are 15 vectors, which were written, or zeros, which have the
-        // alignment of all vectors.
-        unsafe { *from.add(r) }
+    fn first(&self, wanted: bool) -> [V; 11] {
+        if !wanted {
+            // SAFETY: a key of the vector type exists, so the CPU has its instructions.
+            return [unsafe { V::splat(&[0; 16]) }; 11];
+        }
+        assert!(self.used);
+        // SAFETY: those of a schedule in use were written.
+        unsafe { V::first_keys(&self.keys) }
+    }
+
+    /// Round key `r`, below 15.
+    ///
+    /// # Safety
+    /// The schedule is in use.
+    #[inline(always)]
+    unsafe fn get(&self, r: usize) -> V {
+        // SAFETY: it was written.
+        unsafe { self.keys[r].assume_init() }
     }
 }
 
@@ -410,26 +581,32 @@ pub(crate) unsafe fn broadcast<V: Vector>(key: &Key, uses: Uses) -> Broadcast<V>
     }
 }
 
-/// The whole cipher on every register of `$x`, with `$key` round key `$r` of
-/// register `$u`. Nine rounds, two more for 192-bit keys, two more for 256-bit
-/// keys, and the last: the key size is no type parameter.
+/// The whole cipher on the registers `$x`, with `$key` round key `$r`, and `$longer` the
+/// same of those that only longer keys have. Nine rounds, two more for 192-bit keys, two
+/// more for 256-bit keys, and the last: the key size is no type parameter.
 macro_rules! rounds {
-    ($x:expr, $rounds:expr, $mid:ident, $last:ident, |$r:ident, $u:ident| $key:expr) => {{
+    (
+        $x:expr, $rounds:expr, ($xor:ident, $mid:ident, $last:ident),
+        |$r:ident| $key:expr, $longer:expr
+    ) => {{
         let mut x = $x;
         macro_rules! round {
-            ($op:ident, $at:expr) => {{
+            ($op:ident, $at:literal) => {{
                 let $r = $at;
-                let mut $u = 0;
-                while $u < x.len() {
-                    // SAFETY: a value of the vector type exists.
-                    x[$u] = unsafe { x[$u].$op($key) };
-                    $u += 1;
-                }
+                // SAFETY: values of the vector type exist.
+                unsafe { V::$op(&mut x, &$key) };
+            }};
+        }
+        macro_rules! longer {
+            ($op:ident, $at:literal) => {{
+                let $r = $at;
+                // SAFETY: as above.
+                unsafe { V::$op(&mut x, &$longer) };
             }};
         }
         // No loop: constant indices are what lets the compiler keep the keys in
         // registers from early on.
-        round!(xor, 0);
+        round!($xor, 0);
         round!($mid, 1);
         round!($mid, 2);
         round!($mid, 3);
@@ -441,13 +618,13 @@ macro_rules! rounds {
         round!($mid, 9);
         if $rounds > 10 {
             round!($mid, 10);
-            round!($mid, 11);
+            longer!($mid, 11);
             if $rounds > 12 {
-                round!($mid, 12);
-                round!($mid, 13);
-                round!($last, 14);
+                longer!($mid, 12);
+                longer!($mid, 13);
+                longer!($last, 14);
             } else {
-                round!($last, 12);
+                longer!($last, 12);
             }
         } else {
             round!($last, 10);
@@ -457,31 +634,13 @@ macro_rules! rounds {
 }
 
 impl<V: Vector> Broadcast<V> {
-    /// Key by key: a copy made as a whole stays in memory.
+    /// What a loop holds of the schedules that `uses` says, all of which are in use.
     #[inline(always)]
-    pub(crate) fn load(&self, rounds: usize) -> Loaded<'_, V> {
-        macro_rules! each_key {
-            ($from:ident) => {{
-                let k = |r| self.$from.get(r);
-                [
-                    k(0),
-                    k(1),
-                    k(2),
-                    k(3),
-                    k(4),
-                    k(5),
-                    k(6),
-                    k(7),
-                    k(8),
-                    k(9),
-                    k(10),
-                ]
-            }};
-        }
+    pub(crate) fn load(&self, rounds: usize, uses: Uses) -> Loaded<'_, V> {
         Loaded {
-            enc: each_key!(enc),
-            dec: each_key!(dec),
-            second: each_key!(second),
+            enc: self.enc.first(uses.forward),
+            dec: self.dec.first(uses.inverse),
+            second: self.second.first(uses.second),
             all: self,
             rounds,
         }
@@ -504,76 +663,88 @@ pub(crate) struct Loaded<'k, V> {
     rounds: usize,
 }
 
-/// Round key `$r` of a schedule.
-macro_rules! held {
-    ($keys:expr, $schedule:ident, $r:expr) => {
-        match $r {
-            r @ 0..11 => $keys.$schedule[r],
-            r => $keys.all.$schedule.get(r),
-        }
-    };
-}
-
 impl<V: Vector> Loaded<'_, V> {
     #[inline(always)]
     pub(crate) fn encrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| held!(
-            self, enc, r
-        ))
+        rounds!(
+            x,
+            self.rounds,
+            (xor_all, aesenc_all, aesenclast_all),
+            |r| self.enc[r],
+            self.all.enc.get(r)
+        )
     }
 
     #[inline(always)]
     pub(crate) fn decrypt<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesdec, aesdeclast, |r, _u| held!(
-            self, dec, r
-        ))
+        rounds!(
+            x,
+            self.rounds,
+            (xor_all, aesdec_all, aesdeclast_all),
+            |r| self.dec[r],
+            self.all.dec.get(r)
+        )
     }
 
     #[inline(always)]
     pub(crate) fn encrypt_second<const U: usize>(&self, x: [V; U]) -> [V; U] {
-        rounds!(x, self.rounds, aesenc, aesenclast, |r, _u| held!(
-            self, second, r
-        ))
+        rounds!(
+            x,
+            self.rounds,
+            (xor_all, aesenc_all, aesenclast_all),
+            |r| self.second[r],
+            self.all.second.get(r)
+        )
     }
 
     #[inline(always)]
     pub(crate) fn tweaked<const U: usize>(&self, way: Way, x: [V; U], tweak: [V; U]) -> [V; U] {
         match way {
-            Way::Encrypt => rounds!(x, 10, aesenc, aesenclast, |r, u| {
-                tweaked_key(self.enc[r], r, tweak[u])
-            }),
+            Way::Encrypt => rounds!(
+                x,
+                10,
+                (xor_each, aesenc_each, aesenclast_each),
+                |r| tweaked_key([self.enc[r]; U], r, &tweak),
+                tweaked_key([self.all.enc.get(r); U], r, &tweak)
+            ),
             Way::Decrypt => {
                 let tweak = inverse_mix(tweak);
-                rounds!(x, 10, aesdec, aesdeclast, |r, u| {
-                    tweaked_key(self.dec[r], r, tweak[u])
-                })
+                rounds!(
+                    x,
+                    10,
+                    (xor_each, aesdec_each, aesdeclast_each),
+                    |r| tweaked_key([self.dec[r]; U], r, &tweak),
+                    tweaked_key([self.all.dec.get(r); U], r, &tweak)
+                )
             }
-            Way::EncryptSecond => rounds!(x, 10, aesenc, aesenclast, |r, u| {
-                tweaked_key(self.second[r], r, tweak[u])
-            }),
+            Way::EncryptSecond => rounds!(
+                x,
+                10,
+                (xor_each, aesenc_each, aesenclast_each),
+                |r| tweaked_key([self.second[r]; U], r, &tweak),
+                tweaked_key([self.all.second.get(r); U], r, &tweak)
+            ),
         }
     }
 }
 
-/// Round key `r` with the tweak, if it is one that is tweaked.
+/// The registers of round key `r` with the tweak, if it is one that is tweaked.
 #[inline(always)]
-unsafe fn tweaked_key<V: Vector>(key: V, r: usize, tweak: V) -> V {
-    match is_tweaked(r) {
-        // SAFETY: a value of the vector type exists.
-        true => unsafe { key.xor(tweak) },
-        false => key,
+unsafe fn tweaked_key<V: Vector, const U: usize>(
+    mut key: [V; U],
+    r: usize,
+    tweak: &[V; U],
+) -> [V; U] {
+    if is_tweaked(r) {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::xor_each(&mut key, tweak) };
     }
+    key
 }
 
 #[inline(always)]
-pub(crate) fn inverse_mix<V: Vector, const U: usize>(mut x: [V; U]) -> [V; U] {
-    let mut u = 0;
-    while u < U {
-        // SAFETY: a value of the vector type exists.
-        x[u] = unsafe { x[u].aesimc() };
-        u += 1;
-    }
-    x
+pub(crate) fn inverse_mix<V: Vector, const U: usize>(x: [V; U]) -> [V; U] {
+    each!(x, a => a.aesimc())
 }
 
 // A row of lane keys has a block for each lane, at least `U * V::BLOCKS`.
@@ -584,9 +755,13 @@ pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
     rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, rounds, aesenc, aesenclast, |r, u| V::load(
-        keys.enc(r, u * V::BLOCKS)
-    ))
+    rounds!(
+        x,
+        rounds,
+        (xor_each, aesenc_each, aesenclast_each),
+        |r| V::load_all(keys.enc(r)),
+        V::load_all(keys.enc(r))
+    )
 }
 
 #[inline(always)]
@@ -595,9 +770,13 @@ pub(crate) fn decrypt_each<V: Vector, const U: usize, const L: usize>(
     rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, rounds, aesdec, aesdeclast, |r, u| V::load(
-        keys.dec(r, u * V::BLOCKS)
-    ))
+    rounds!(
+        x,
+        rounds,
+        (xor_each, aesdec_each, aesdeclast_each),
+        |r| V::load_all(keys.dec(r)),
+        V::load_all(keys.dec(r))
+    )
 }
 
 #[inline(always)]
@@ -606,9 +785,13 @@ pub(crate) fn encrypt_second_each<V: Vector, const U: usize, const L: usize>(
     rounds: usize,
     x: [V; U],
 ) -> [V; U] {
-    rounds!(x, rounds, aesenc, aesenclast, |r, u| V::load(
-        keys.second(r, u * V::BLOCKS)
-    ))
+    rounds!(
+        x,
+        rounds,
+        (xor_each, aesenc_each, aesenclast_each),
+        |r| V::load_all(keys.second(r)),
+        V::load_all(keys.second(r))
+    )
 }
 
 #[inline(always)]
@@ -619,18 +802,30 @@ pub(crate) fn tweaked_each<V: Vector, const U: usize, const L: usize>(
     tweak: [V; U],
 ) -> [V; U] {
     match way {
-        Way::Encrypt => rounds!(x, 10, aesenc, aesenclast, |r, u| {
-            tweaked_key(V::load(keys.enc(r, u * V::BLOCKS)), r, tweak[u])
-        }),
+        Way::Encrypt => rounds!(
+            x,
+            10,
+            (xor_each, aesenc_each, aesenclast_each),
+            |r| tweaked_key(V::load_all(keys.enc(r)), r, &tweak),
+            tweaked_key(V::load_all(keys.enc(r)), r, &tweak)
+        ),
         Way::Decrypt => {
             let tweak = inverse_mix(tweak);
-            rounds!(x, 10, aesdec, aesdeclast, |r, u| {
-                tweaked_key(V::load(keys.dec(r, u * V::BLOCKS)), r, tweak[u])
-            })
+            rounds!(
+                x,
+                10,
+                (xor_each, aesdec_each, aesdeclast_each),
+                |r| tweaked_key(V::load_all(keys.dec(r)), r, &tweak),
+                tweaked_key(V::load_all(keys.dec(r)), r, &tweak)
+            )
         }
-        Way::EncryptSecond => rounds!(x, 10, aesenc, aesenclast, |r, u| {
-            tweaked_key(V::load(keys.second(r, u * V::BLOCKS)), r, tweak[u])
-        }),
+        Way::EncryptSecond => rounds!(
+            x,
+            10,
+            (xor_each, aesenc_each, aesenclast_each),
+            |r| tweaked_key(V::load_all(keys.second(r)), r, &tweak),
+            tweaked_key(V::load_all(keys.second(r)), r, &tweak)
+        ),
     }
 }
 
@@ -879,7 +1074,7 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
 /// The carry-less products of the blocks: of the lower halves, of lower and upper,
 /// of the upper halves.
 #[inline(always)]
-unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
+pub(crate) unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
     // SAFETY: a value of the vector type exists.
     unsafe {
         let middle = x.clmul::<0x01>(y).xor(x.clmul::<0x10>(y));
@@ -889,7 +1084,7 @@ unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
 
 /// The product of the blocks.
 #[inline(always)]
-unsafe fn product<F: Field, V: Vector>(x: V, y: V) -> V {
+pub(crate) unsafe fn product<F: Field, V: Vector>(x: V, y: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
         let (low, middle, high) = products(x, y);
@@ -904,18 +1099,15 @@ pub(crate) fn add_products<V: Vector, const U: usize>(
     x: Words<V, U>,
     y: Words<V, U>,
 ) -> [Words<V, 1>; 3] {
-    let [Words([mut low]), Words([mut middle]), Words([mut high])] = sums;
+    let [Words([low]), Words([middle]), Words([high])] = sums;
+    let mut sums = [low, middle, high];
     let mut u = 0;
     while u < U {
         // SAFETY: values of the vector type exist.
-        unsafe {
-            let (l, m, h) = products(x.0[u], y.0[u]);
-            low = low.xor(l);
-            middle = middle.xor(m);
-            high = high.xor(h);
-        }
+        unsafe { V::add_product(&mut sums, x.0[u], y.0[u]) };
         u += 1;
     }
+    let [low, middle, high] = sums;
     [Words([low]), Words([middle]), Words([high])]
 }
 
@@ -924,7 +1116,7 @@ pub(crate) fn add_products<V: Vector, const U: usize>(
 pub(crate) fn reduce_sums<F: Field, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
     let [Words([low]), Words([middle]), Words([high])] = sums;
     // SAFETY: values of the vector type exist.
-    unsafe { reduce::<F, V>(low, middle, high).fold() }
+    unsafe { V::reduced::<F>(&[low, middle, high]).fold() }
 }
 
 /// The blocks of `x` `n` blocks up, and zeros.
@@ -984,15 +1176,229 @@ pub(crate) fn horner<F: Field, V: Vector, const U: usize>(
             let mut n = 1;
             while n < V::BLOCKS {
                 let power = V::splat(&powers[n - 1]);
-                out[u] = out[u].xor(product::<F, V>(up(out[u], n), power));
+                out[u] = out[u].xor(up(out[u], n).multiply::<F>(power));
                 n *= 2;
             }
-            out[u] = out[u].xor(product::<F, V>(last, each));
+            out[u] = out[u].xor(last.multiply::<F>(each));
             last = out[u].last_everywhere();
             u += 1;
         }
     }
     Words(out)
+}
+
+/// What an [`Isa`](super::Isa) does with registers.
+///
+/// # Safety
+/// Of all: the CPU has the instructions of `V`, and the rest is as there.
+impl<V: Vector, const U: usize> Words<V, U> {
+    #[inline(always)]
+    pub(crate) unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Words(V::load_all(from)) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store(x: Self, to: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { V::store_all(&x.0, to) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn load_pairs(from: *const u8) -> [Self; 2] {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the token, and the caller's `LANES * 32` bytes.
+        unsafe {
+            let zero = V::splat(&[0; 16]);
+            let (mut firsts, mut seconds) = ([zero; U], [zero; U]);
+            let mut u = 0;
+            while u < U {
+                let a = V::load(from.add(2 * u * width));
+                let b = V::load(from.add((2 * u + 1) * width));
+                (firsts[u], seconds[u]) = V::unzip(a, b);
+                u += 1;
+            }
+            [Words(firsts), Words(seconds)]
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store_pairs([firsts, seconds]: [Self; 2], to: *mut u8) {
+        let width = V::BLOCKS * 16;
+        let mut u = 0;
+        while u < U {
+            // SAFETY: the token, and the caller's `LANES * 32` bytes.
+            unsafe {
+                let (a, b) = V::zip(firsts.0[u], seconds.0[u]);
+                a.store(to.add(2 * u * width));
+                b.store(to.add((2 * u + 1) * width));
+            }
+            u += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn load_part(from: *const u8, len: usize) -> Self {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the token; each register reads its share of `len`.
+        unsafe {
+            let mut x = [V::splat(&[0; 16]); U];
+            let mut u = 0;
+            while u < U {
+                let at = u * width;
+                if len >= at + width {
+                    x[u] = V::load(from.add(at));
+                } else if len > at {
+                    x[u] = V::load_part(from.add(at), len - at);
+                }
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store_part(x: Self, to: *mut u8, len: usize) {
+        let width = V::BLOCKS * 16;
+        let mut u = 0;
+        while u < U {
+            let at = u * width;
+            // SAFETY: the token; each register writes its share of `len`.
+            unsafe {
+                if len >= at + width {
+                    x.0[u].store(to.add(at));
+                } else if len > at {
+                    x.0[u].store_part(to.add(at), len - at);
+                }
+            }
+            u += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Words(V::gather_all(at, offset)) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn scatter(x: Self, to: *const *mut u8, offset: usize) {
+        // SAFETY: the caller's.
+        unsafe { V::scatter_all(&x.0, to, offset) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn gather_line(at: *const *const u8, offset: usize) -> [Self; LINE] {
+        // SAFETY: the token, and the caller's `LANES` pointers.
+        unsafe {
+            let zero = V::splat(&[0; 16]);
+            let mut rows = [Words([zero; U]); LINE];
+            let mut u = 0;
+            while u < U {
+                let at = at.add(u * V::BLOCKS);
+                let line = |l: usize| V::load((*at.add(l)).wrapping_add(offset));
+                let [a, b, c, d] = V::transpose([line(0), line(1), line(2), line(3)]);
+                rows[0].0[u] = a;
+                rows[1].0[u] = b;
+                rows[2].0[u] = c;
+                rows[3].0[u] = d;
+                u += 1;
+            }
+            rows
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn scatter_line(rows: [Self; LINE], to: *const *mut u8, offset: usize) {
+        // The last lane first: its line was loaded last, and is the least likely
+        // to have been displaced since by those of other lanes.
+        let mut u = U;
+        while u > 0 {
+            u -= 1;
+            // SAFETY: the token, and the caller's `LANES` pointers.
+            unsafe {
+                let to = to.add(u * V::BLOCKS);
+                let to = |l: usize| (*to.add(l)).wrapping_add(offset);
+                let [a, b, c, d] =
+                    V::transpose([rows[0].0[u], rows[1].0[u], rows[2].0[u], rows[3].0[u]]);
+                d.store(to(3));
+                c.store(to(2));
+                b.store(to(1));
+                a.store(to(0));
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn in_all_bytes<const L: usize>(numbers: &[usize; L]) -> Self {
+        const { assert!(U * V::BLOCKS <= L) };
+        let numbers = numbers.as_ptr();
+        // SAFETY: the token, and there are so many numbers.
+        unsafe {
+            let mut x = [V::in_all_bytes(numbers); U];
+            let mut u = 1;
+            while u < U {
+                x[u] = V::in_all_bytes(numbers.add(u * V::BLOCKS));
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn fold(x: Self) -> Self {
+        // SAFETY: the token says the CPU has the features.
+        unsafe {
+            let mut sum = x.0[0];
+            let mut u = 1;
+            while u < U {
+                sum = sum.xor(x.0[u]);
+                u += 1;
+            }
+            let mut out = [V::splat(&[0; 16]); U];
+            out[0] = sum.fold();
+            Words(out)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn shift_in(before: Self, x: Self) -> Self {
+        let mut out = x.0;
+        // SAFETY: the token says the CPU has the features.
+        unsafe {
+            out[0] = V::shift_in(before.0[U - 1], x.0[0]);
+            let mut u = 1;
+            while u < U {
+                out[u] = V::shift_in(x.0[u - 1], x.0[u]);
+                u += 1;
+            }
+        }
+        Words(out)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
+        // SAFETY: the token, and the caller's `LANES` entries.
+        unsafe {
+            let mut x = [V::gather_part(at, len); U];
+            let mut u = 1;
+            while u < U {
+                x[u] = V::gather_part(at.add(u * V::BLOCKS), len.add(u * V::BLOCKS));
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn scatter_part(x: Self, to: *const *mut u8, len: *const usize) {
+        let mut u = 0;
+        while u < U {
+            // SAFETY: the token, and the caller's `LANES` entries.
+            unsafe { x.0[u].scatter_part(to.add(u * V::BLOCKS), len.add(u * V::BLOCKS)) };
+            u += 1;
+        }
+    }
 }
 
 /// A token for `U` registers of type `V`, and its [`Isa`](super::Isa).
@@ -1118,13 +1524,13 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn load_keys(self, keys: &Self::Keys) -> Self::Loaded<'_> {
-                keys.load(keys.rounds())
-            }
-
-            #[inline(always)]
-            fn load_keys_128(self, keys: &Self::Keys) -> Self::Loaded<'_> {
-                keys.load(10)
+            fn load_keys(
+                self,
+                keys: &Self::Keys,
+                uses: $crate::lane_keys::Uses,
+                aes_128: bool,
+            ) -> Self::Loaded<'_> {
+                keys.load(if aes_128 { 10 } else { keys.rounds() }, uses)
             }
 
             #[inline(always)]
@@ -1191,100 +1597,38 @@ macro_rules! token {
 
             #[inline(always)]
             unsafe fn load(self, from: *const u8) -> Self::W {
-                // SAFETY: the token, and the caller's `LANES * 16` bytes.
-                unsafe {
-                    let mut x = [<$vector>::load(from); $u];
-                    let mut u = 1;
-                    while u < $u {
-                        x[u] = <$vector>::load(from.add(u * <$vector>::BLOCKS * 16));
-                        u += 1;
-                    }
-                    $crate::isa::x86::Words(x)
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, x: Self::W, to: *mut u8) {
-                let mut u = 0;
-                while u < $u {
-                    // SAFETY: the token, and the caller's `LANES * 16` bytes.
-                    unsafe { x.0[u].store(to.add(u * <$vector>::BLOCKS * 16)) };
-                    u += 1;
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::store(x, to) }
             }
 
             #[inline(always)]
             unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2] {
-                let width = <$vector>::BLOCKS * 16;
-                // SAFETY: the token, and the caller's `LANES * 32` bytes.
-                unsafe {
-                    let zero = <$vector>::splat(&[0; 16]);
-                    let (mut firsts, mut seconds) = ([zero; $u], [zero; $u]);
-                    let mut u = 0;
-                    while u < $u {
-                        let a = <$vector>::load(from.add(2 * u * width));
-                        let b = <$vector>::load(from.add((2 * u + 1) * width));
-                        (firsts[u], seconds[u]) = <$vector>::unzip(a, b);
-                        u += 1;
-                    }
-                    [
-                        $crate::isa::x86::Words(firsts),
-                        $crate::isa::x86::Words(seconds),
-                    ]
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::load_pairs(from) }
             }
 
             #[inline(always)]
-            unsafe fn store_pairs(self, [firsts, seconds]: [Self::W; 2], to: *mut u8) {
-                let width = <$vector>::BLOCKS * 16;
-                let mut u = 0;
-                while u < $u {
-                    // SAFETY: the token, and the caller's `LANES * 32` bytes.
-                    unsafe {
-                        let (a, b) = <$vector>::zip(firsts.0[u], seconds.0[u]);
-                        a.store(to.add(2 * u * width));
-                        b.store(to.add((2 * u + 1) * width));
-                    }
-                    u += 1;
-                }
+            unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8) {
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::store_pairs(x, to) }
             }
 
             #[inline(always)]
             unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
-                let width = <$vector>::BLOCKS * 16;
-                // SAFETY: the token; each register reads its share of `len`.
-                unsafe {
-                    let mut x = [<$vector>::splat(&[0; 16]); $u];
-                    let mut u = 0;
-                    while u < $u {
-                        let at = u * width;
-                        if len >= at + width {
-                            x[u] = <$vector>::load(from.add(at));
-                        } else if len > at {
-                            x[u] = <$vector>::load_part(from.add(at), len - at);
-                        }
-                        u += 1;
-                    }
-                    $crate::isa::x86::Words(x)
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::load_part(from, len) }
             }
 
             #[inline(always)]
             unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize) {
-                let width = <$vector>::BLOCKS * 16;
-                let mut u = 0;
-                while u < $u {
-                    let at = u * width;
-                    // SAFETY: the token; each register writes its share of `len`.
-                    unsafe {
-                        if len >= at + width {
-                            x.0[u].store(to.add(at));
-                        } else if len > at {
-                            x.0[u].store_part(to.add(at), len - at);
-                        }
-                    }
-                    u += 1;
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::store_part(x, to, len) }
             }
 
             #[inline(always)]
@@ -1305,26 +1649,14 @@ macro_rules! token {
 
             #[inline(always)]
             unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
-                // SAFETY: the token, and the caller's `LANES` pointers.
-                unsafe {
-                    let mut x = [<$vector>::gather(at, offset); $u];
-                    let mut u = 1;
-                    while u < $u {
-                        x[u] = <$vector>::gather(at.add(u * <$vector>::BLOCKS), offset);
-                        u += 1;
-                    }
-                    $crate::isa::x86::Words(x)
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::gather(at, offset) }
             }
 
             #[inline(always)]
             unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
-                let mut u = 0;
-                while u < $u {
-                    // SAFETY: the token, and the caller's `LANES` pointers.
-                    unsafe { x.0[u].scatter(to.add(u * <$vector>::BLOCKS), offset) };
-                    u += 1;
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::scatter(x, to, offset) }
             }
 
             const LINES: bool = <$vector>::IS_LINE && $u <= 4;
@@ -1335,24 +1667,8 @@ macro_rules! token {
                 at: *const *const u8,
                 offset: usize,
             ) -> [Self::W; $crate::isa::LINE] {
-                // SAFETY: the token, and the caller's `LANES` pointers.
-                unsafe {
-                    let zero = <$vector>::splat(&[0; 16]);
-                    let mut rows = [$crate::isa::x86::Words([zero; $u]); $crate::isa::LINE];
-                    let mut u = 0;
-                    while u < $u {
-                        let at = at.add(u * <$vector>::BLOCKS);
-                        let line = |l: usize| <$vector>::load((*at.add(l)).wrapping_add(offset));
-                        let [a, b, c, d] =
-                            <$vector>::transpose([line(0), line(1), line(2), line(3)]);
-                        rows[0].0[u] = a;
-                        rows[1].0[u] = b;
-                        rows[2].0[u] = c;
-                        rows[3].0[u] = d;
-                        u += 1;
-                    }
-                    rows
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::gather_line(at, offset) }
             }
 
             #[inline(always)]
@@ -1362,43 +1678,14 @@ macro_rules! token {
                 to: *const *mut u8,
                 offset: usize,
             ) {
-                // The last lane first: its line was loaded last, and is the least likely
-                // to have been displaced since by those of other lanes.
-                let mut u = $u;
-                while u > 0 {
-                    u -= 1;
-                    // SAFETY: the token, and the caller's `LANES` pointers.
-                    unsafe {
-                        let to = to.add(u * <$vector>::BLOCKS);
-                        let to = |l: usize| (*to.add(l)).wrapping_add(offset);
-                        let [a, b, c, d] = <$vector>::transpose([
-                            rows[0].0[u],
-                            rows[1].0[u],
-                            rows[2].0[u],
-                            rows[3].0[u],
-                        ]);
-                        d.store(to(3));
-                        c.store(to(2));
-                        b.store(to(1));
-                        a.store(to(0));
-                    }
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::scatter_line(rows, to, offset) }
             }
 
             #[inline(always)]
             fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
-                const { assert!($u * <$vector>::BLOCKS <= L) };
-                let numbers = numbers.as_ptr();
-                // SAFETY: the token, and there are so many numbers.
-                unsafe {
-                    let mut x = [<$vector>::in_all_bytes(numbers); $u];
-                    let mut u = 1;
-                    while u < $u {
-                        x[u] = <$vector>::in_all_bytes(numbers.add(u * <$vector>::BLOCKS));
-                        u += 1;
-                    }
-                    $crate::isa::x86::Words(x)
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::in_all_bytes(numbers) }
             }
 
             #[inline(always)]
@@ -1410,14 +1697,7 @@ macro_rules! token {
                         $crate::bytes::gather(at, len, &mut blocks);
                         return self.load(blocks.as_ptr().cast());
                     }
-                    let mut x = [<$vector>::splat(&[0; 16]); $u];
-                    let mut u = 0;
-                    while u < $u {
-                        let l = u * <$vector>::BLOCKS;
-                        x[u] = <$vector>::gather_part(at.add(l), len.add(l));
-                        u += 1;
-                    }
-                    $crate::isa::x86::Words(x)
+                    $crate::isa::x86::Words::gather_part(at, len)
                 }
             }
 
@@ -1431,29 +1711,14 @@ macro_rules! token {
                         $crate::bytes::scatter(&blocks, to, len);
                         return;
                     }
-                    let mut u = 0;
-                    while u < $u {
-                        let l = u * <$vector>::BLOCKS;
-                        x.0[u].scatter_part(to.add(l), len.add(l));
-                        u += 1;
-                    }
+                    $crate::isa::x86::Words::scatter_part(x, to, len);
                 }
             }
 
             #[inline(always)]
             fn fold(self, x: Self::W) -> Self::W {
-                // SAFETY: the token says the CPU has the features.
-                unsafe {
-                    let mut sum = x.0[0];
-                    let mut u = 1;
-                    while u < $u {
-                        sum = sum.xor(x.0[u]);
-                        u += 1;
-                    }
-                    let mut out = [<$vector>::splat(&[0; 16]); $u];
-                    out[0] = sum.fold();
-                    $crate::isa::x86::Words(out)
-                }
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::fold(x) }
             }
 
             #[inline(always)]
@@ -1497,16 +1762,8 @@ macro_rules! token {
 
             #[inline(always)]
             fn shift_in(self, before: Self::W, x: Self::W) -> Self::W {
-                let mut out = x.0;
-                let mut last = before.0[$u - 1];
-                let mut u = 0;
-                while u < $u {
-                    // SAFETY: the token says the CPU has the features.
-                    out[u] = unsafe { <$vector>::shift_in(last, x.0[u]) };
-                    last = x.0[u];
-                    u += 1;
-                }
-                $crate::isa::x86::Words(out)
+                // SAFETY: the token says the CPU has the features; the rest is the caller's.
+                unsafe { $crate::isa::x86::Words::shift_in(before, x) }
             }
 
             #[inline(always)]

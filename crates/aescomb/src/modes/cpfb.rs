@@ -22,9 +22,10 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Holds, Limits, Own, Registered, Sweep, Tail};
+use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
+use crate::lane_keys::Uses;
 use crate::lanes::{Facts, Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
@@ -126,6 +127,10 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const DERIVES: bool = true;
     const DERIVES_SECOND: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
+    const USES: Uses = Uses {
+        second: true,
+        ..FORWARD
+    };
 
     #[inline(always)]
     fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
