@@ -15,9 +15,9 @@ use std::sync::{Mutex, OnceLock};
 /// Runs large batches on several threads: a [`Comb`] for each, and whichever is free
 /// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses.
 ///
-/// Handing work to another thread costs as much as encrypting several packets: a batch
-/// takes a thread for every 256 KiB. Takes slices of [`Message`]; whoever
-/// has a [`Packed`](crate::Packed) batch gives each thread a part of it.
+/// Waking another thread takes as long as some hundred packets: a batch takes a thread
+/// for every 768 KiB. Takes slices of [`Message`]; whoever has a
+/// [`Packed`](crate::Packed) batch gives each thread a part of it.
 ///
 /// ```
 /// use aescomb::{Key, Message, Mode, Team, Text};
@@ -173,7 +173,7 @@ impl Team {
 /// What a message costs beside its bytes, in bytes.
 const PER_MESSAGE: usize = 128;
 /// What a thread must have to do, in bytes, so that waking it is worth it.
-const WORTH: usize = 256 << 10;
+const WORTH: usize = 768 << 10;
 
 /// What is left of a batch that was checked.
 struct Stretches<'b, 'm> {
@@ -248,9 +248,10 @@ mod tests {
             (0, 1),
             (1, 1),
             (300, 1),
-            (524, 1),
-            (525, 2),
-            (1200, 3),
+            (1572, 1),
+            (1573, 2),
+            (2359, 2),
+            (2360, 3),
             (9999, 3),
         ] {
             let batch: Vec<_> = (0..count)

@@ -42,8 +42,8 @@ fn team(threads: usize) -> Team {
     Team::new((0..threads).map(|_| Comb::new()))
 }
 
-/// Messages that pay for three threads and more.
-const MANY: usize = 1200;
+/// Messages that pay for two threads.
+const MANY: usize = 1800;
 
 /// Messages under the first key, or under all of a table.
 fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
