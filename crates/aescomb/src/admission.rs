@@ -47,7 +47,7 @@ pub(crate) struct Rules {
 /// looks at.
 const LONG: usize = !(UNLIMITED - 1);
 /// Set in lengths that no memory has.
-const SIGN: usize = !(usize::MAX >> 1);
+pub(crate) const SIGN: usize = !(usize::MAX >> 1);
 
 /// Whether a text or associated data is not long.
 #[inline(always)]
@@ -220,6 +220,18 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Whether a length is good by its bits alone where the result has room: if results are
+    /// as long as texts and have as much room, or are not written.
+    pub(crate) fn are_plain(&self, roomy: bool) -> bool {
+        let Bounds {
+            rules,
+            shorter,
+            longer,
+        } = self;
+        let as_long = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
+        (*shorter, *longer, rules.least) == (0, 0, 0) && (as_long && roomy || !rules.writes())
+    }
+
     /// Whether a text may have `len` bytes with `room` for its result, and the bytes of the
     /// result.
     #[inline(always)]
@@ -463,16 +475,6 @@ impl<'k> Call<'k> {
             shorter,
             longer,
         }
-    }
-
-    /// Whether an admitted job, which may have been changed since, keeps to its memory.
-    #[inline(always)]
-    pub(crate) fn has_room(&self, job: &Job) -> bool {
-        let appended = match job.tag_appended {
-            0 => 0,
-            _ => job.tag_len as usize,
-        };
-        self.bounds(appended).fit(job.src_len, job.dst_len).0
     }
 
     /// Where the tag of an admitted job is, appended or not, and the job's length without it.

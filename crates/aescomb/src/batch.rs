@@ -1,6 +1,6 @@
 //! Batches: what a call works on, in forms that feed one engine.
 
-use crate::admission::{Alike, Call, is_short};
+use crate::admission::{Alike, Bounds, Call, SIGN, is_short};
 use crate::error::{Allowed, Error, Field};
 use crate::job::{Job, Jobs};
 use crate::text::Text;
@@ -257,6 +257,17 @@ pub enum Layout<'a, O> {
     },
 }
 
+/// `$body` with `$layout` of a kind that is known: it is asked for once for all messages.
+macro_rules! by_layout {
+    ($of:expr, $layout:ident => $body:expr) => {
+        match $of {
+            $layout @ Layout::Offsets(_) => $body,
+            $layout @ Layout::Slots { .. } => $body,
+            $layout @ Layout::Ring { .. } => $body,
+        }
+    };
+}
+
 impl<O: Offset> Layout<'_, O> {
     fn len(&self) -> usize {
         match self {
@@ -265,17 +276,17 @@ impl<O: Offset> Layout<'_, O> {
         }
     }
 
-    /// The same of [`Layout::span`], and whether there is nothing wrong with it: without a
-    /// branch for each of its rules.
+    /// The same of [`Layout::span`], without a branch for each of its rules: with [`SIGN`]
+    /// set in the last if something is wrong with it. No buffer has so many bytes, so lengths
+    /// that have it are wrong, and so are differences that fall below zero.
     #[inline(always)]
-    fn place(&self, i: usize, end: usize) -> (usize, usize, usize, bool) {
-        // Beyond any end.
+    fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
         match self {
             Layout::Offsets(offsets) => {
                 let (from, to) = (get(offsets[i]), get(offsets[i + 1]));
                 let len = to.wrapping_sub(from);
-                (from, len, len, (from <= to) & (to <= end))
+                (from, len, len, from | to | len | end.wrapping_sub(to))
             }
             Layout::Slots { starts, lengths } => {
                 let (start, len) = (get(starts[i]), get(lengths[i]));
@@ -284,14 +295,16 @@ impl<O: Offset> Layout<'_, O> {
                     // It was found good before.
                     i => get(starts[i - 1]).wrapping_add(get(lengths[i - 1])),
                 };
-                let inside = (start <= end) & (len <= end.wrapping_sub(start));
-                (start, len, len, inside & (before <= start))
+                let left = end.wrapping_sub(start);
+                let wrong = start | len | left | left.wrapping_sub(len);
+                (start, len, len, wrong | start.wrapping_sub(before))
             }
             Layout::Ring { stride, lengths } => {
                 let (start, len) = (i.saturating_mul(*stride), get(lengths[i]));
-                let inside = (start <= end) & (len <= end.wrapping_sub(start));
-                let room = (*stride).min(end.wrapping_sub(start));
-                (start, len, room, inside & (len <= *stride))
+                let left = end.wrapping_sub(start);
+                let wrong = start | len | left | left.wrapping_sub(len);
+                let most = (*stride).min(SIGN - 1);
+                (start, len, most.min(left), wrong | most.wrapping_sub(len))
             }
         }
     }
@@ -669,14 +682,11 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         if memory.len() < range.len() {
             memory.resize(range.len(), Job::default());
         }
-        for i in range {
-            let job = &mut memory[i - first];
-            // Looked at again, for memory that another program part changes against all
-            // rules: nothing beyond the buffers may be touched.
-            let there = self.describe(i, job).is_ok() && call.has_room(job);
-            assert!(there, "the layout of a batch changed during a call");
-            (job.tag, job.len) = call.prepared(job);
-        }
+        let jobs = &mut memory[..range.len()];
+        // Looked at again, for memory that another program part changes against all
+        // rules: nothing beyond the buffers may be touched.
+        let there = by_layout!(self.layout, layout => self.describe_all(layout, call, first, jobs));
+        assert!(there, "the layout of a batch changed during a call");
     }
 
     fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Job]) -> &'a [Job] {
@@ -774,47 +784,155 @@ impl<O: Offset> Packed<'_, O> {
         if !call.is_same_for_all() {
             return None;
         }
-        let n = self.layout.len();
-        let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
-        let data_end = self.data.len();
-        let bounds = call.bounds(self.appended);
-        let (_, first_len, ..) = self.layout.place(0, src_end);
-        let (mut good, mut equal) = (true, true);
-        for i in 0..n {
-            let (start, len, room, inside) = self.layout.place(i, src_end);
-            good &= inside;
-            equal &= len == first_len;
-            let room = match &self.output {
-                Some(output) => {
-                    let (_, room, _, inside) = output.place(i, dst_end);
-                    good &= inside;
-                    room
-                }
-                None => room.min(dst_end.saturating_sub(start)),
-            };
-            if let Some(data) = &self.data_layout {
-                let (_, len, _, inside) = data.place(i, data_end);
-                good &= inside & is_short(len);
-            }
-            let (fits, written) = bounds.fit(len, room);
-            good &= fits & is_short(len);
-            if let Some(results) = &mut self.results {
-                results[i] = MessageResult {
-                    status: Status::Done,
-                    len: written,
-                };
-            }
-        }
+        let (good, texts) = by_layout!(self.layout, layout => self.look(layout, call));
         let keys = match self.keys {
             Some(keys) => call.have_keys(keys.iter().copied())?,
             // The first key, which the first message has.
             None => true,
         };
-        good.then_some(Alike { texts: equal, keys })
+        good.then_some(Alike { texts, keys })
     }
 
-    /// Describes message `i`.
+    /// Whether all messages are good, with `layout` that of their texts, and whether these
+    /// have one length. A walk over each column: few values are in use at a time.
     #[inline(always)]
+    fn look(&mut self, layout: Layout<'_, O>, call: &Call<'_>) -> (bool, bool) {
+        let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
+        let bounds = call.bounds(self.appended);
+        let (_, first_len, ..) = layout.place(0, src_end);
+        let (mut wrong, mut lengths, mut other) = (0, 0, 0);
+        for i in 0..layout.len() {
+            let (_, len, _, bad) = layout.place(i, src_end);
+            wrong |= bad;
+            lengths |= len;
+            other |= len ^ first_len;
+        }
+        let mut good = is_short(lengths);
+        if self.fits_where_it_is(&bounds) {
+            good &= bounds.fit(lengths, usize::MAX).0;
+        } else {
+            for i in 0..layout.len() {
+                let (start, len, room, _) = layout.place(i, src_end);
+                let room = match &self.output {
+                    Some(output) => {
+                        let (_, room, _, bad) = output.place(i, dst_end);
+                        wrong |= bad;
+                        room
+                    }
+                    None => room.min(dst_end.saturating_sub(start)),
+                };
+                good &= bounds.fit(len, room).0;
+            }
+        }
+        if let Some(data) = self.data_layout {
+            let mut lengths = 0;
+            for i in 0..layout.len() {
+                let (_, len, _, bad) = data.place(i, self.data.len());
+                wrong |= bad;
+                lengths |= len;
+            }
+            good &= is_short(lengths);
+        }
+        if let Some(results) = &mut self.results {
+            for (i, result) in results.iter_mut().enumerate() {
+                let (_, len, ..) = layout.place(i, src_end);
+                *result = MessageResult {
+                    status: Status::Done,
+                    len: bounds.fit(len, 0).1,
+                };
+            }
+        }
+        (good && wrong & SIGN == 0, other == 0)
+    }
+
+    /// Whether a text of a good length that is inside its buffer has room for its result.
+    fn fits_where_it_is(&self, bounds: &Bounds) -> bool {
+        self.output.is_none() && bounds.are_plain(self.text.dst_len >= self.text.src_len)
+    }
+
+    /// Makes the jobs of messages from `first` on that were checked, with `layout` that of
+    /// their texts; whether they are as they were. A walk for each column, as in `look`.
+    #[inline(always)]
+    fn describe_all(
+        &mut self,
+        layout: Layout<'_, O>,
+        call: &Call<'_>,
+        first: usize,
+        jobs: &mut [Job],
+    ) -> bool {
+        let Text {
+            src,
+            src_len: src_end,
+            dst,
+            dst_len: dst_end,
+            ..
+        } = self.text;
+        let bounds = call.bounds(self.appended);
+        let (mut wrong, mut lengths) = (0, 0);
+        for (k, job) in jobs.iter_mut().enumerate() {
+            let (start, len, room, bad) = layout.place(first + k, src_end);
+            (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+            let room = room.min(dst_end.saturating_sub(start));
+            (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
+            wrong |= bad;
+            lengths |= len;
+        }
+        let mut good = true;
+        if self.fits_where_it_is(&bounds) {
+            good &= bounds.fit(lengths, usize::MAX).0;
+        } else {
+            for (k, job) in jobs.iter_mut().enumerate() {
+                if let Some(output) = &self.output {
+                    let (at, room, _, bad) = output.place(first + k, dst_end);
+                    (job.dst, job.dst_len) = (dst.wrapping_add(at), room);
+                    wrong |= bad;
+                }
+                good &= bounds.fit(job.src_len, job.dst_len).0;
+            }
+        }
+        let (nonce_len, tag_len) = (
+            length(self.nonce.bytes),
+            // One of the two is 0.
+            length(self.tag.bytes + self.appended),
+        );
+        let components = u32::from(self.data_layout.is_some());
+        let appended = u32::from(self.appended > 0);
+        let (nonces, tags) = (self.nonces.as_ptr(), self.tags.as_mut_ptr());
+        for (k, job) in jobs.iter_mut().enumerate() {
+            let i = first + k;
+            job.nonce = nonces.wrapping_add(i.wrapping_mul(self.nonce.stride));
+            job.tag = tags.wrapping_add(i.wrapping_mul(self.tag.stride));
+            (job.nonce_len, job.tag_len, job.tag_appended) = (nonce_len, tag_len, appended);
+            (job.data, job.data_len, job.components) = (core::ptr::null(), 0, components);
+            (job.place, job.opened_len) = (0, usize::MAX);
+        }
+        if let Some(data) = self.data_layout {
+            for (k, job) in jobs.iter_mut().enumerate() {
+                let (at, len, _, bad) = data.place(first + k, self.data.len());
+                (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
+                wrong |= bad;
+            }
+        }
+        if let Some(keys) = self.keys {
+            for (job, key) in jobs.iter_mut().zip(&keys[first..]) {
+                job.place = *key;
+            }
+        }
+        if let Some(lengths) = self.opened_lens {
+            for (job, len) in jobs.iter_mut().zip(&lengths[first..]) {
+                job.opened_len = len.get().unwrap_or(usize::MAX);
+            }
+        }
+        good &= wrong & SIGN == 0;
+        if good && self.appended > 0 {
+            for job in jobs {
+                (job.tag, job.len) = call.prepared(job);
+            }
+        }
+        good
+    }
+
+    /// Describes message `i`, or says what is wrong with its places.
     fn describe(&mut self, i: usize, job: &mut Job) -> Result<(), Error> {
         let Text {
             src,
@@ -840,21 +958,17 @@ impl<O: Offset> Packed<'_, O> {
         job.nonce_len = length(self.nonce.bytes);
         let tag = i.wrapping_mul(self.tag.stride);
         job.tag = self.tags.as_mut_ptr().wrapping_add(tag);
-        // One of the two is 0.
         job.tag_len = length(self.tag.bytes + self.appended);
         job.tag_appended = u32::from(self.appended > 0);
         job.place = self.keys.map_or(0, |keys| keys[i]);
-        (job.data, job.data_len, job.components) = match &self.data_layout {
-            Some(data) => {
-                let (at, len, _) = data.span(i, self.data.len())?;
-                (self.data.as_ptr().wrapping_add(at), len, 1)
-            }
-            None => (core::ptr::null(), 0, 0),
-        };
-        job.opened_len = match self.opened_lens {
-            Some(lengths) => lengths[i].get().unwrap_or(usize::MAX),
-            None => usize::MAX,
-        };
+        if let Some(data) = &self.data_layout {
+            let (at, len, _) = data.span(i, self.data.len())?;
+            (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
+            job.components = 1;
+        }
+        if let Some(lengths) = self.opened_lens {
+            job.opened_len = lengths[i].get().unwrap_or(usize::MAX);
+        }
         Ok(())
     }
 }

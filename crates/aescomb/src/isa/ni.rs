@@ -5,7 +5,7 @@
 //! SSSE3 and SSE4.1.
 #![allow(unsafe_code)]
 
-use super::x86::{Vector, Words, operations, several, token};
+use super::x86::{Vector, Words, operations, token};
 use super::{Block, detect};
 #[cfg(target_feature = "sse")]
 use core::arch::asm;
@@ -21,8 +21,6 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
 
 impl Vector for __m128i {
     const BLOCKS: usize = 1;
-
-    several!("aes,pclmulqdq,sse4.1,ssse3");
 
     operations! {
         "aes,pclmulqdq,sse4.1,ssse3":

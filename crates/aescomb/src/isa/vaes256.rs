@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
-use super::x86::{Vector, operations, several, token};
+use super::x86::{Vector, operations, token};
 use super::{Block, detect};
 use core::arch::x86_64::*;
 
@@ -21,8 +21,6 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
 
 impl Vector for __m256i {
     const BLOCKS: usize = 2;
-
-    several!("aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 
     operations! {
         "aes,pclmulqdq,avx2,vaes,vpclmulqdq":

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
-use super::x86::{Vector, operations, several, token};
+use super::x86::{Vector, operations, token};
 use super::{Block, LINE, detect};
 use core::arch::x86_64::*;
 
@@ -28,8 +28,6 @@ unsafe fn mask(len: usize) -> u16 {
 
 impl Vector for __m512i {
     const BLOCKS: usize = 4;
-
-    several!("aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl");
 
     operations! {
         "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl":

@@ -121,13 +121,15 @@ pub(crate) trait Vector: Copy {
     unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: *const *mut u8, offset: usize);
     /// The first round keys of a schedule that was written.
     unsafe fn first_keys(keys: &[MaybeUninit<Self>; 15]) -> [Self; 11];
+    /// The products of the blocks.
     unsafe fn multiply<F: Field>(self, y: Self) -> Self;
+    /// Adds them to sums that are not reduced: low, middle and high parts.
     unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self);
     unsafe fn reduced<F: Field>(sums: &[Self; 3]) -> Self;
 }
 
-/// Operations of a [`Vector`] that are one intrinsic function of two registers, compiled for
-/// the features.
+/// What of a [`Vector`] is compiled for the features: operations that are one intrinsic
+/// function of two registers, and those of `several`.
 macro_rules! operations {
     ($features:literal: $($name:ident = $intrinsic:ident;)*) => {
         $(
@@ -137,6 +139,8 @@ macro_rules! operations {
                 $intrinsic(self, b)
             }
         )*
+
+        $crate::isa::x86::several!($features);
     };
 }
 pub(crate) use operations;
