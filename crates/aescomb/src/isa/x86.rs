@@ -114,6 +114,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn aesdec_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
     unsafe fn aesdeclast_each<const U: usize>(x: &mut [Self; U], keys: &[Self; U]);
     unsafe fn and_each<const U: usize>(x: &mut [Self; U], y: &[Self; U]);
+    /// The same block everywhere.
+    unsafe fn splat_all<const U: usize>(block: &Block) -> [Self; U];
     /// Registers side by side in memory.
     unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U];
     unsafe fn store_all<const U: usize>(x: &[Self; U], to: *mut u8);
@@ -159,8 +161,14 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U] {
+        unsafe fn splat_all<const U: usize>(block: &$crate::isa::Block) -> [Self; U] {
             // SAFETY: the caller's, here and below.
+            unsafe { [Self::splat(block); U] }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U] {
             unsafe {
                 let mut x = [Self::load(from); U];
                 let mut u = 1;
@@ -1596,7 +1604,7 @@ macro_rules! token {
             #[inline(always)]
             fn splat(self, block: &$crate::isa::Block) -> Self::W {
                 // SAFETY: the token says the CPU has the features.
-                $crate::isa::x86::Words([unsafe { <$vector>::splat(block) }; $u])
+                $crate::isa::x86::Words(unsafe { <$vector>::splat_all(block) })
             }
 
             #[inline(always)]
