@@ -276,9 +276,10 @@ impl<O: Offset> Layout<'_, O> {
         }
     }
 
-    /// The same of [`Layout::span`], without a branch for each of its rules: with [`SIGN`]
-    /// set in the last if something is wrong with it. No buffer has so many bytes, so lengths
-    /// that have it are wrong, and so are differences that fall below zero.
+    /// Start, length and room of message `i` in a buffer that ends at `end`; the last result
+    /// has [`SIGN`] set where [`Layout::check`] refuses it, and is made without a branch for
+    /// each rule. No buffer has so many bytes: lengths that have it are wrong, and so are
+    /// differences that fall below zero.
     #[inline(always)]
     fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
@@ -309,9 +310,9 @@ impl<O: Offset> Layout<'_, O> {
         }
     }
 
-    /// Start, length and room of message `i`, inside `..end`.
-    #[inline(always)]
-    fn span(&self, i: usize, end: usize) -> Result<(usize, usize, usize), Error> {
+    /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
+    /// anything.
+    fn check(&self, i: usize, end: usize) -> Result<(), Error> {
         let bad = |given: Option<usize>, allowed| {
             Err(Error::new(
                 Field::Offset,
@@ -319,15 +320,12 @@ impl<O: Offset> Layout<'_, O> {
                 allowed,
             ))
         };
-        let (start, len, room) = match self {
-            Layout::Offsets(offsets) => {
-                let (from, to) = (offsets[i].get(), offsets[i + 1].get());
-                match (from, to) {
-                    (Some(from), Some(to)) if from <= to => (from, to - from, to - from),
-                    (Some(from), Some(to)) => return bad(Some(to), Allowed::AtLeast(from)),
-                    _ => return bad(None, Allowed::AtMost(end)),
-                }
-            }
+        let (start, len) = match self {
+            Layout::Offsets(offsets) => match (offsets[i].get(), offsets[i + 1].get()) {
+                (Some(from), Some(to)) if from <= to => (from, to - from),
+                (Some(from), Some(to)) => return bad(Some(to), Allowed::AtLeast(from)),
+                _ => return bad(None, Allowed::AtMost(end)),
+            },
             Layout::Slots { starts, lengths } => {
                 let (Some(start), Some(len)) = (starts[i].get(), lengths[i].get()) else {
                     return bad(None, Allowed::AtMost(end));
@@ -340,7 +338,7 @@ impl<O: Offset> Layout<'_, O> {
                         return bad(Some(start), Allowed::AtLeast(before));
                     }
                 }
-                (start, len, len)
+                (start, len)
             }
             Layout::Ring { stride, lengths } => {
                 let Some(len) = lengths[i].get() else {
@@ -349,13 +347,13 @@ impl<O: Offset> Layout<'_, O> {
                 if len > *stride {
                     return bad(Some(len), Allowed::AtMost(*stride));
                 }
-                (i.saturating_mul(*stride), len, *stride)
+                (i.saturating_mul(*stride), len)
             }
         };
         if start > end || len > end - start {
             return bad(Some(start.saturating_add(len)), Allowed::AtMost(end));
         }
-        Ok((start, len, room.min(end - start)))
+        Ok(())
     }
 }
 
@@ -659,7 +657,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         let mut admit = |batch: &mut Self, i| {
             let mut job = Job::default();
             batch
-                .describe(i, &mut job)
+                .describe(call, i, &mut job)
                 .and_then(|()| admission.admit(&job))
                 .map_err(|e| e.at(i))
         };
@@ -850,8 +848,8 @@ impl<O: Offset> Packed<'_, O> {
         self.output.is_none() && bounds.are_plain(self.text.dst_len >= self.text.src_len)
     }
 
-    /// Makes the jobs of messages from `first` on that were checked, with `layout` that of
-    /// their texts; whether they are as they were. A walk for each column, as in `look`.
+    /// Makes the jobs of messages from `first` on, with `layout` that of their texts; whether
+    /// their texts and results are inside their buffers. A walk for each column, as in `look`.
     #[inline(always)]
     fn describe_all(
         &mut self,
@@ -932,45 +930,73 @@ impl<O: Offset> Packed<'_, O> {
         good
     }
 
-    /// Describes message `i`, or says what is wrong with its places.
-    fn describe(&mut self, i: usize, job: &mut Job) -> Result<(), Error> {
-        let Text {
-            src,
-            src_len: src_end,
-            dst,
-            dst_len: dst_end,
-            ..
-        } = self.text;
-        let (start, len, room) = self.layout.span(i, src_end)?;
-        let (at, dst_len) = match &self.output {
-            Some(output) => {
-                let (at, len, _) = output.span(i, dst_end)?;
-                (at, len)
-            }
-            None => (start, room.min(dst_end.saturating_sub(start))),
-        };
-        (job.src, job.src_len) = (src.wrapping_add(start), len);
-        (job.dst, job.dst_len) = (dst.wrapping_add(at), dst_len);
-        job.nonce = self
-            .nonces
-            .as_ptr()
-            .wrapping_add(i.wrapping_mul(self.nonce.stride));
-        job.nonce_len = length(self.nonce.bytes);
-        let tag = i.wrapping_mul(self.tag.stride);
-        job.tag = self.tags.as_mut_ptr().wrapping_add(tag);
-        job.tag_len = length(self.tag.bytes + self.appended);
-        job.tag_appended = u32::from(self.appended > 0);
-        job.place = self.keys.map_or(0, |keys| keys[i]);
+    /// Makes the job of message `i`, or says what is wrong with its places.
+    fn describe(&mut self, call: &Call<'_>, i: usize, job: &mut Job) -> Result<(), Error> {
+        self.layout.check(i, self.text.src_len)?;
+        if let Some(output) = &self.output {
+            output.check(i, self.text.dst_len)?;
+        }
         if let Some(data) = &self.data_layout {
-            let (at, len, _) = data.span(i, self.data.len())?;
-            (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
-            job.components = 1;
+            data.check(i, self.data.len())?;
         }
-        if let Some(lengths) = self.opened_lens {
-            job.opened_len = lengths[i].get().unwrap_or(usize::MAX);
-        }
+        // The places are good; the rest is for admission to judge.
+        let job = core::slice::from_mut(job);
+        self.describe_all(self.layout, call, i, job);
         Ok(())
     }
 }
 
 impl<O: Offset> Batch for Packed<'_, O> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums and differences of lengths overflow in `place`; what it says must be what `check`
+    /// says, wherever the message before is good.
+    #[test]
+    fn places_are_wrong_where_they_are_refused() {
+        const MOST: u64 = i64::MAX as u64;
+        let numbers = [
+            0,
+            1,
+            15,
+            16,
+            17,
+            99,
+            100,
+            101,
+            MOST - 1,
+            MOST,
+            MOST + 1,
+            u64::MAX,
+        ];
+        let agree = |layout: Layout<'_, u64>, i: usize, end: usize| {
+            let (start, len, room, wrong) = layout.place(i, end);
+            let refused = layout.check(i, end).is_err();
+            assert_eq!(wrong & SIGN != 0, refused, "{layout:?} {i} {end}");
+            assert!(refused || start + len <= end && len <= room && start + room <= end);
+        };
+        for end in [0, 16, 100, isize::MAX as usize] {
+            for a in numbers {
+                for b in numbers {
+                    agree(Layout::Offsets(&[a, b]), 0, end);
+                    let (starts, lengths) = ([a, 16], [b, 16]);
+                    let slots = Layout::Slots {
+                        starts: &starts,
+                        lengths: &lengths,
+                    };
+                    agree(slots, 0, end);
+                    if slots.check(0, end).is_ok() {
+                        agree(slots, 1, end);
+                    }
+                    for i in [0, 1] {
+                        let stride = a as usize;
+                        let lengths = &[b, b];
+                        agree(Layout::Ring { stride, lengths }, i, end);
+                    }
+                }
+            }
+        }
+    }
+}

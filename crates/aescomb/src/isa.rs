@@ -578,6 +578,7 @@ impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
         self.s.enter(
             #[inline(always)]
             || {
+                // In each arm the way is a constant, and one schedule is loaded.
                 *x = match way {
                     Way::Encrypt => self.go(*x, Way::Encrypt),
                     Way::Decrypt => self.go(*x, Way::Decrypt),

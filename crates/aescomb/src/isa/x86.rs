@@ -150,7 +150,7 @@ pub(crate) use operations;
 /// What a [`Vector`] does with several registers or in several steps, compiled for
 /// `$features`. Such functions are compiled once and simplified before they are put into
 /// the kernels. Code that is always inlined is simplified only there, and of single
-/// instructions that was most of the time to compile.
+/// instructions that was a quarter of the time to compile.
 macro_rules! several {
     ($features:literal) => {
         $crate::isa::x86::several!($features, all(xor_all, xor) all(aesenc_all, aesenc)
@@ -1219,7 +1219,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     #[inline(always)]
     pub(crate) unsafe fn load_pairs(from: *const u8) -> [Self; 2] {
         let width = V::BLOCKS * 16;
-        // SAFETY: the token, and the caller's `LANES * 32` bytes.
+        // SAFETY: the caller's, with `LANES * 32` bytes.
         unsafe {
             let zero = V::splat(&[0; 16]);
             let (mut firsts, mut seconds) = ([zero; U], [zero; U]);
@@ -1239,7 +1239,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
         let width = V::BLOCKS * 16;
         let mut u = 0;
         while u < U {
-            // SAFETY: the token, and the caller's `LANES * 32` bytes.
+            // SAFETY: the caller's, with `LANES * 32` bytes.
             unsafe {
                 let (a, b) = V::zip(firsts.0[u], seconds.0[u]);
                 a.store(to.add(2 * u * width));
@@ -1252,7 +1252,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     #[inline(always)]
     pub(crate) unsafe fn load_part(from: *const u8, len: usize) -> Self {
         let width = V::BLOCKS * 16;
-        // SAFETY: the token; each register reads its share of `len`.
+        // SAFETY: the caller's; each register reads its share of `len`.
         unsafe {
             let mut x = [V::splat(&[0; 16]); U];
             let mut u = 0;
@@ -1275,7 +1275,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
         let mut u = 0;
         while u < U {
             let at = u * width;
-            // SAFETY: the token; each register writes its share of `len`.
+            // SAFETY: the caller's; each register writes its share of `len`.
             unsafe {
                 if len >= at + width {
                     x.0[u].store(to.add(at));
@@ -1301,7 +1301,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
 
     #[inline(always)]
     pub(crate) unsafe fn gather_line(at: *const *const u8, offset: usize) -> [Self; LINE] {
-        // SAFETY: the token, and the caller's `LANES` pointers.
+        // SAFETY: the caller's, with `LANES` pointers.
         unsafe {
             let zero = V::splat(&[0; 16]);
             let mut rows = [Words([zero; U]); LINE];
@@ -1327,7 +1327,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
         let mut u = U;
         while u > 0 {
             u -= 1;
-            // SAFETY: the token, and the caller's `LANES` pointers.
+            // SAFETY: the caller's, with `LANES` pointers.
             unsafe {
                 let to = to.add(u * V::BLOCKS);
                 let to = |l: usize| (*to.add(l)).wrapping_add(offset);
@@ -1345,7 +1345,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     pub(crate) unsafe fn in_all_bytes<const L: usize>(numbers: &[usize; L]) -> Self {
         const { assert!(U * V::BLOCKS <= L) };
         let numbers = numbers.as_ptr();
-        // SAFETY: the token, and there are so many numbers.
+        // SAFETY: the caller's, and there are so many numbers.
         unsafe {
             let mut x = [V::in_all_bytes(numbers); U];
             let mut u = 1;
@@ -1359,7 +1359,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
 
     #[inline(always)]
     pub(crate) unsafe fn fold(x: Self) -> Self {
-        // SAFETY: the token says the CPU has the features.
+        // SAFETY: the caller's.
         unsafe {
             let mut sum = x.0[0];
             let mut u = 1;
@@ -1376,7 +1376,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     #[inline(always)]
     pub(crate) unsafe fn shift_in(before: Self, x: Self) -> Self {
         let mut out = x.0;
-        // SAFETY: the token says the CPU has the features.
+        // SAFETY: the caller's.
         unsafe {
             out[0] = V::shift_in(before.0[U - 1], x.0[0]);
             let mut u = 1;
@@ -1390,7 +1390,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
 
     #[inline(always)]
     pub(crate) unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
-        // SAFETY: the token, and the caller's `LANES` entries.
+        // SAFETY: the caller's, with `LANES` entries.
         unsafe {
             let mut x = [V::gather_part(at, len); U];
             let mut u = 1;
@@ -1406,7 +1406,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     pub(crate) unsafe fn scatter_part(x: Self, to: *const *mut u8, len: *const usize) {
         let mut u = 0;
         while u < U {
-            // SAFETY: the token, and the caller's `LANES` entries.
+            // SAFETY: the caller's, with `LANES` entries.
             unsafe { x.0[u].scatter_part(to.add(u * V::BLOCKS), len.add(u * V::BLOCKS)) };
             u += 1;
         }
