@@ -5,6 +5,8 @@
 #![allow(unsafe_code)]
 
 use crate::isa::Block;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
 use subtle::ConstantTimeEq;
 
 /// Copies at most 16 bytes into a block, with zeros after them, without touching a byte beyond them: two overlapping
@@ -76,27 +78,30 @@ pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
 /// done once a message.
 ///
 /// # Safety
-/// As [`Isa::gather_part`](crate::isa::Isa::gather_part) for as many lanes as `out` has.
+/// `parts` are readable.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-pub(crate) unsafe fn gather(at: *const *const u8, len: *const usize, out: &mut [Block]) {
-    for (l, block) in out.iter_mut().enumerate() {
-        // SAFETY: the caller's.
-        *block = unsafe { load(*at.add(l), *len.add(l)) };
+pub(crate) unsafe fn gather(parts: &[(*const u8, usize)], out: &mut [Block]) {
+    for ((at, len), block) in parts.iter().zip(out) {
+        // SAFETY: the caller's. In one store, as it is loaded soon.
+        unsafe {
+            let x = u128::from_le_bytes(load(*at, *len));
+            let x = _mm_set_epi64x((x >> 64) as i64, x as i64);
+            _mm_storeu_si128(block.as_mut_ptr().cast(), x);
+        }
     }
 }
 
 /// The counterpart of [`gather`].
 ///
 /// # Safety
-/// As [`Isa::scatter_part`](crate::isa::Isa::scatter_part) for as many lanes as `from`
-/// has.
+/// `parts` are writable.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-pub(crate) unsafe fn scatter(from: &[Block], to: *const *mut u8, len: *const usize) {
-    for (l, block) in from.iter().enumerate() {
+pub(crate) unsafe fn scatter(from: &[Block], parts: &[(*mut u8, usize)]) {
+    for (block, (to, len)) in from.iter().zip(parts) {
         // SAFETY: the caller's.
-        unsafe { store(block, *to.add(l), *len.add(l)) };
+        unsafe { store(block, *to, *len) };
     }
 }
 

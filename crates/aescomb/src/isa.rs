@@ -407,13 +407,20 @@ pub(crate) trait Isa: Copy {
         unsafe { self.store(x, row.as_mut_ptr().cast()) }
     }
 
-    /// The low byte of each lane's number in all bytes of its block.
-    fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
+    /// Each lane's number as a little-endian integer.
+    fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
+    /// Its low byte in all bytes of the block.
+    #[inline(always)]
+    fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
+        self.numbers(numbers).shuffle(self.splat(&[0; 16]))
+    }
 
     /// The `len` bytes at `from`, at most `LANES * 16`, and zeros after them.
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize);
-    /// The same of at most 16 bytes, in the first lane.
+    /// The `len` bytes at `from`, at most 16, and zeros after them, in every lane.
+    unsafe fn load_everywhere(self, from: *const u8, len: usize) -> Self::W;
+    /// The same in the first lane, zeros in the others.
     unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize);
     /// Lane `l` from the 16 bytes at `at[l] + offset`, where `at` has `LANES`
@@ -430,9 +437,10 @@ pub(crate) trait Isa: Copy {
     unsafe fn scatter_line(self, _rows: [Self::W; LINE], _to: *const *mut u8, _offset: usize) {
         unreachable!("rows are not scattered by lines")
     }
-    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; zeros after them.
-    unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W;
-    unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize);
+    /// Lane `l` from the place and the number of bytes, at most 16, that `of(l)` says; zeros
+    /// after them. Also of no bytes, the place must be readable, or `scatter_part` slow.
+    unsafe fn gather_part(self, of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self::W;
+    unsafe fn scatter_part(self, x: Self::W, of: impl Fn(usize) -> (*mut u8, usize) + Copy);
 
     /// The sum of all blocks in the first lane, zeros in the others.
     fn fold(self, x: Self::W) -> Self::W;

@@ -113,31 +113,33 @@ unsafe impl Sync for Job {}
 impl Default for Job {
     #[inline(always)]
     fn default() -> Self {
-        Job {
-            src: core::ptr::null(),
-            src_len: 0,
-            dst: core::ptr::null_mut(),
-            dst_len: 0,
-            nonce: core::ptr::null(),
-            data: core::ptr::null(),
-            data_len: 0,
-            tag: core::ptr::null_mut(),
-            nonce_len: 0,
-            tag_len: 0,
-            tag_appended: 0,
-            component_count: 0,
-            opened_len: usize::MAX,
-            key: core::ptr::null(),
-            written: MaybeUninit::new(0),
-            status: MaybeUninit::new(Status::Pending),
-            len: 0,
-            place: 0,
-            components: 0,
-        }
+        Job::NONE
     }
 }
 
 impl Job {
+    pub(crate) const NONE: Job = Job {
+        src: core::ptr::null(),
+        src_len: 0,
+        dst: core::ptr::null_mut(),
+        dst_len: 0,
+        nonce: core::ptr::null(),
+        data: core::ptr::null(),
+        data_len: 0,
+        tag: core::ptr::null_mut(),
+        nonce_len: 0,
+        tag_len: 0,
+        tag_appended: 0,
+        component_count: 0,
+        opened_len: usize::MAX,
+        key: core::ptr::null(),
+        written: MaybeUninit::new(0),
+        status: MaybeUninit::new(Status::Pending),
+        len: 0,
+        place: 0,
+        components: 0,
+    };
+
     pub(crate) const SEVERAL: u32 = u32::MAX;
 
     /// What the last call made of a message, and the bytes that it wrote.

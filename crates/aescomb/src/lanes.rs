@@ -7,15 +7,14 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
-use crate::bytes;
 use crate::comb::Window;
+use crate::facts::{Fact, Facts, Sizes};
 use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
 use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::modes::{Feed, HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
 use core::cell::UnsafeCell;
-use core::marker::PhantomData;
 use core::ops::Range;
 
 /// The most messages in flight, over all backends.
@@ -26,122 +25,30 @@ const MAX_STATE: usize = 3;
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;
 
-/// A block of zeros for lanes that have nothing to read or to write, and for pieces of no
-/// bytes. A pointer into [`Lanes`] would become invalid with the next exclusive
+/// Zeros for lanes that have nothing to read or to write, and for pieces of no bytes: two
+/// blocks, as associated data may be read from a place in the first. A pointer into [`Lanes`] would become invalid with the next exclusive
 /// reference to it. The cell puts it into writable memory: a masked store of no bytes to
 /// other memory takes hundreds of cycles.
-struct Nowhere(UnsafeCell<Block>);
-static NOWHERE: Nowhere = Nowhere(UnsafeCell::new([0; 16]));
+struct Nowhere(UnsafeCell<[Block; 2]>);
+static NOWHERE: Nowhere = Nowhere(UnsafeCell::new([[0; 16]; 2]));
 
 // SAFETY: only no bytes are ever written to it.
 unsafe impl Sync for Nowhere {}
 
 #[inline(always)]
-fn nowhere() -> *mut u8 {
+pub(crate) const fn nowhere() -> *mut u8 {
     NOWHERE.0.get().cast()
 }
 
-/// What a mode may know of a message before it begins.
-#[derive(Clone, Copy)]
-pub(crate) struct Facts<'j> {
-    job: &'j Job,
-    /// Whether the tag was given with the message.
-    given: bool,
-}
-
-impl<'j> Facts<'j> {
-    #[inline(always)]
-    pub(crate) fn new(job: &'j Job, given: bool) -> Self {
-        Facts { job, given }
-    }
-
-    /// The first bytes of the nonce, at most 16, and zeros, as a little-endian
-    /// integer.
-    #[inline(always)]
-    pub(crate) fn nonce_block(&self) -> u128 {
-        let len = (self.job.nonce_len as usize).min(16);
-        // SAFETY: the nonce has that many bytes.
-        u128::from_le_bytes(unsafe { bytes::load(self.job.nonce, len) })
-    }
-
-    pub(crate) fn nonce(&self) -> &'j [u8] {
-        match self.job.nonce_len {
-            0 => &[],
-            // SAFETY: the nonce has that many bytes.
-            len => unsafe { core::slice::from_raw_parts(self.job.nonce, len as usize) },
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn nonce_len(&self) -> usize {
-        self.job.nonce_len as usize
-    }
-
-    /// Bytes of text: of ciphertext where that is given.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.job.len
-    }
-
-    /// Bytes of the message that is opened, as its receiver has said.
-    #[inline(always)]
-    pub(crate) fn opened_len(&self) -> usize {
-        self.job.opened_len
-    }
-
-    /// Whether the message's last block is filled up; with the ciphertext, the byte
-    /// after its tag tells.
-    #[inline(always)]
-    pub(crate) fn is_filled(&self) -> bool {
-        match self.given {
-            // SAFETY: the tag has 17 bytes and is readable.
-            true => unsafe { self.job.flag().read() == 1 },
-            false => self.job.is_filled(),
-        }
-    }
-
-    /// Bytes of associated data, which has one component at most.
-    #[inline(always)]
-    pub(crate) fn data_len(&self) -> usize {
-        self.job.data_len
-    }
-
-    /// The first bytes of the associated data, at most `n` of them and at most 16,
-    /// and zeros, as a little-endian integer.
-    #[inline(always)]
-    pub(crate) fn data_block(&self, n: usize) -> u128 {
-        let len = self.job.data_len.min(n).min(16);
-        // SAFETY: the only component has that many bytes.
-        u128::from_le_bytes(unsafe { bytes::load(self.job.data, len) })
-    }
-
-    /// The associated data from byte `at` on, at most 16 bytes, and zeros, as a
-    /// little-endian integer.
-    #[inline(always)]
-    pub(crate) fn data_from(&self, at: usize) -> u128 {
-        let len = self.job.data_len.saturating_sub(at).min(16);
-        // SAFETY: the only component has that many bytes there.
-        u128::from_le_bytes(unsafe { bytes::load(self.job.data.wrapping_add(at), len) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn tag_len(&self) -> usize {
-        self.job.tag_len as usize
-    }
-
-    /// The tag that was given, for modes whose tags have 16 bytes; zeros where the
-    /// tag is to be made. A little-endian integer.
-    #[inline(always)]
-    pub(crate) fn given_tag(&self) -> u128 {
-        let len = if self.given {
-            self.tag_len().min(16)
-        } else {
-            0
-        };
-        // SAFETY: the tag has that many bytes.
-        u128::from_le_bytes(unsafe { bytes::load(self.job.tag, len) })
-    }
-}
+/// What lanes without a message are given.
+static EMPTY: Job = Job {
+    src: nowhere(),
+    dst: nowhere(),
+    nonce: nowhere(),
+    data: nowhere(),
+    tag: nowhere(),
+    ..Job::NONE
+};
 
 /// Up to 16 bytes of every message: what rows leave over.
 #[derive(Clone, Copy)]
@@ -172,48 +79,85 @@ pub(crate) struct Last<W> {
     pub more: bool,
 }
 
-/// Up to 16 bytes of each message: where they are, and how many. Of no bytes, the place
-/// is [`NOWHERE`]: a masked load that loads nothing takes hundreds of cycles where
-/// nothing can be read.
-struct Pieces<const L: usize> {
-    at: [*const u8; L],
-    len: [usize; L],
+/// Where bytes are, and how many. Of no bytes, the place is [`NOWHERE`]: a masked load that
+/// loads nothing takes hundreds of cycles where nothing can be read.
+#[inline(always)]
+fn some(at: *const u8, len: usize) -> (*const u8, usize) {
+    (if len == 0 { nowhere() } else { at }, len)
 }
 
-impl<const L: usize> Pieces<L> {
-    const NONE: Self = Pieces {
-        at: [core::ptr::null(); L],
-        len: [0; L],
-    };
+#[inline(always)]
+fn some_mut(at: *mut u8, len: usize) -> (*mut u8, usize) {
+    (if len == 0 { nowhere() } else { at }, len)
+}
 
-    #[inline(always)]
-    fn set(&mut self, l: usize, at: *const u8, len: usize) {
-        self.at[l] = if len == 0 { nowhere() } else { at };
-        self.len[l] = len;
-    }
+/// In each lane what `of` says of its job, at most 16 bytes: of as many bytes in all lanes as
+/// in the first one, where they are `alike`. Out of line, as it is long and done once a
+/// message.
+///
+/// # Safety
+/// There are `S::LANES` jobs, and what `of` says is readable.
+#[inline(never)]
+unsafe fn gather_of<S: Isa>(
+    s: S,
+    jobs: &[*const Job],
+    alike: bool,
+    of: impl Fn(&Job) -> (*const u8, usize) + Copy,
+    x: &mut S::W,
+) {
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the caller's. What lanes without a message have is 16 bytes long.
+        || unsafe {
+            let jobs = &jobs[..S::LANES];
+            let len = of(&*jobs[0]).1.min(16);
+            *x = match alike {
+                true if len == 0 => s.splat(&[0; 16]),
+                true => s.gather_part(
+                    #[inline(always)]
+                    |l| (of(&*jobs[l]).0, len),
+                ),
+                false => s.gather_part(
+                    #[inline(always)]
+                    |l| {
+                        let (at, len) = of(&*jobs[l]);
+                        some(at, len.min(16))
+                    },
+                ),
+            };
+        },
+    );
+}
 
-    /// Whether any of the first `S::LANES` lanes has some.
-    #[inline(always)]
-    fn any<S: Isa>(&self) -> bool {
-        let mut any = 0;
-        for l in 0..S::LANES {
-            any |= self.len[l];
-        }
-        any > 0
-    }
-
-    /// # Safety
-    /// The first `S::LANES` lanes are set, to readable bytes, at most 16.
-    #[inline(always)]
-    unsafe fn load<S: Isa>(&self, s: S) -> Piece<S::W> {
-        let mut block = s.splat(&[0; 16]);
-        // SAFETY: the caller's.
-        unsafe { gather_part(s, self.at.as_ptr(), self.len.as_ptr(), &mut block) };
-        Piece {
-            block,
-            count: s.in_all_bytes(&self.len),
-        }
-    }
+/// Writes tags, of 16 bytes at most.
+///
+/// # Safety
+/// There are `S::LANES` jobs, with writable tags.
+#[inline(never)]
+unsafe fn scatter_tags<S: Isa>(s: S, jobs: &[*const Job], alike: bool, x: &S::W) {
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the caller's. Lanes without a message have a tag of no bytes.
+        || unsafe {
+            let jobs = &jobs[..S::LANES];
+            let len = (*jobs[0]).tag_len.min(16) as usize;
+            match alike && (*jobs[S::LANES - 1]).tag_len > 0 {
+                true => s.scatter_part(
+                    *x,
+                    #[inline(always)]
+                    |l| ((*jobs[l]).tag, len),
+                ),
+                false => s.scatter_part(
+                    *x,
+                    #[inline(always)]
+                    |l| {
+                        let job = &*jobs[l];
+                        some_mut(job.tag, job.tag_len.min(16) as usize)
+                    },
+                ),
+            }
+        },
+    );
 }
 
 /// What a component of associated data has, over all messages.
@@ -227,26 +171,6 @@ struct Component {
     any: bool,
 }
 
-/// [`Isa::gather_part`] out of line, as it is long and done once a message.
-#[inline(never)]
-unsafe fn gather_part<S: Isa>(s: S, at: *const *const u8, len: *const usize, x: &mut S::W) {
-    s.enter(
-        #[inline(always)]
-        // SAFETY: the caller's.
-        || *x = unsafe { s.gather_part(at, len) },
-    );
-}
-
-/// [`Isa::scatter_part`] likewise.
-#[inline(never)]
-unsafe fn scatter_part<S: Isa>(s: S, x: &S::W, to: *const *mut u8, len: *const usize) {
-    s.enter(
-        #[inline(always)]
-        // SAFETY: the caller's.
-        || unsafe { s.scatter_part(*x, to, len) },
-    );
-}
-
 /// Memory for a group of messages, one to a lane, longest first.
 #[repr(C, align(64))]
 pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
@@ -255,34 +179,36 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     kept: [[Block; L]; MAX_STATE],
     header: [[Block; L]; HEADER],
     job: [*const Job; L],
+    /// Places of their keys, where each has its own.
+    key: [u32; L],
     src: [*const u8; L],
     dst: [*mut u8; L],
-    nonce: [*const u8; L],
     rows: [usize; L],
-    /// What the rows leave over, and where their results go.
-    rest: Pieces<L>,
-    second: Pieces<L>,
+    len: [usize; L],
+    /// What the rows leave over, of which a second piece is what goes beyond 16 bytes; where
+    /// its results go; whether anything is left at all.
+    rest: [*const u8; L],
+    left: [usize; L],
+    left_second: [usize; L],
     end: [*mut u8; L],
-    second_end: [*mut u8; L],
-    /// Where the tag is or goes; its length.
-    tag: [*mut u8; L],
-    tag_len: [usize; L],
-    /// What it differs by from the one that was given, and of which message.
+    leaves: bool,
+    /// Whether nonces, associated data and tags are of the same lengths in all.
+    alike: bool,
+    /// How many messages begin at the place of a page where the first one does.
+    same: usize,
+    /// What the tag differs by from the one that was given.
     difference: [Block; L],
-    message: [u32; L],
     /// Associated data, or a component of it: its rows, and what they leave over;
     /// not 0 where that wants an end.
     component: Component,
     data: [*const u8; L],
     data_rows: [usize; L],
-    data_rest: Pieces<L>,
+    data_rest: [*const u8; L],
+    data_left: [usize; L],
     has: [usize; L],
     /// Which lanes take part in some of the rows, and from where.
     takes: [usize; L],
     from: [*const u8; L],
-    key: [u32; L],
-    /// How many messages begin at the place of a page where the first one does.
-    same: usize,
     idle: [Block; IDLE],
 }
 
@@ -308,28 +234,28 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             state: [[[0; 16]; L]; MAX_STATE],
             kept: [[[0; 16]; L]; MAX_STATE],
             header: [[[0; 16]; L]; HEADER],
-            job: [core::ptr::null(); L],
+            job: [&EMPTY; L],
+            key: [0; L],
             src: [core::ptr::null(); L],
             dst: [core::ptr::null_mut(); L],
-            nonce: [core::ptr::null(); L],
             rows: [0; L],
-            rest: Pieces::NONE,
-            second: Pieces::NONE,
+            len: [0; L],
+            rest: [core::ptr::null(); L],
+            left: [0; L],
+            left_second: [0; L],
             end: [core::ptr::null_mut(); L],
-            second_end: [core::ptr::null_mut(); L],
-            tag: [core::ptr::null_mut(); L],
-            tag_len: [0; L],
+            leaves: false,
+            alike: false,
+            same: 0,
             difference: [[0; 16]; L],
-            message: [0; L],
             component: Component::default(),
             data: [core::ptr::null(); L],
             data_rows: [0; L],
-            data_rest: Pieces::NONE,
+            data_rest: [core::ptr::null(); L],
+            data_left: [0; L],
             has: [0; L],
             takes: [0; L],
             from: [core::ptr::null(); L],
-            key: [0; L],
-            same: 0,
             idle: [[0; 16]; IDLE],
         }
     }
@@ -339,7 +265,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     #[inline(always)]
     pub(crate) fn group<'g, 'j, S: Isa, M: Sweep>(
         &'g mut self,
-        _: S,
+        s: S,
         messages: &[u32],
         jobs: &'j [Job],
         keys: Keys<'_>,
@@ -347,115 +273,200 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
         assert!(!messages.is_empty() && messages.len() <= S::LANES);
-        self.fill::<M>(S::LANES, messages, jobs, keys, verdicts.is_some());
+        let used = messages.len();
+        let own_keys = !matches!(keys, Keys::Shared(_));
+        self.fill::<M>(S::LANES, messages, jobs, own_keys);
+        if const { M::HEADER > 0 || M::MORE } {
+            self.make_header::<S, M>(s, used, keys, verdicts.is_some());
+        }
         Group {
-            crowded: messages.len() > 8 && self.same > messages.len() / 2,
+            crowded: used > 8 && self.same > used / 2,
             lanes: self,
-            used: messages.len(),
+            used,
             done: 0,
+            jobs,
             verdicts,
-            borrow: PhantomData,
         }
     }
 
     /// Gives the first lanes the messages, and those up to `lanes` nothing. Out of line:
-    /// scalar code that needs all registers, and the same for all instruction sets.
-    /// `given`: tags are given.
+    /// scalar code that needs all registers, and the same for all instruction sets. What is
+    /// written here is what every message costs: all else is read where its job is.
     #[inline(never)]
-    fn fill<M: Sweep>(
-        &mut self,
-        lanes: usize,
-        messages: &[u32],
-        jobs: &[Job],
-        keys: Keys<'_>,
-        given: bool,
-    ) {
-        let mut least = usize::MAX;
-        for (used, i) in messages.iter().enumerate() {
-            let job = &jobs[*i as usize];
-            let rows = rows::<M>(text_len::<M>(job));
-            let mut l = used;
-            if rows > least {
-                l = self.make_room(used, rows);
-            } else {
-                least = rows;
-            }
-            self.job[l] = job;
-            self.message[l] = *i;
-            self.rows[l] = rows;
-            // Before all else: `begin` loads whole rows of it, and what was written in
-            // pieces must be in the cache by then.
-            if M::HEADER > 0 {
-                let header = M::header(keys.get(job.place), Facts::new(job, given));
-                for (i, block) in header.into_iter().enumerate() {
-                    if in_header::<M>(i) {
-                        self.header[i][l] = block.to_le_bytes();
-                    }
-                }
-            }
+    fn fill<M: Sweep>(&mut self, lanes: usize, messages: &[u32], jobs: &[Job], own_keys: bool) {
+        let used = messages.len();
+        for (job, i) in self.job.iter_mut().zip(messages) {
+            *job = &jobs[*i as usize];
         }
-        let mut component = Component::default();
-        let mut same = 0;
-        // SAFETY: it was put there above.
-        let first = unsafe { (*self.job[0]).dst };
-        for l in 0..messages.len() {
-            // SAFETY: as above.
-            let job = unsafe { &*self.job[l] };
-            same += usize::from((job.dst.addr() ^ first.addr()) & SET == 0);
-            self.key[l] = job.place;
-            let src = if M::MOVED { job.dst } else { job.src };
-            self.place::<M>(l, job, src, &mut component);
-            if M::NONCE {
-                self.nonce[l] = job.nonce;
-            }
-            if M::TAG || M::MORE {
-                self.tag[l] = job.tag;
-                self.tag_len[l] = job.tag_len.min(16) as usize;
-            }
+        if used < lanes {
+            self.empty(used, lanes);
         }
-        self.component = component;
-        self.same = same;
-        for l in messages.len()..lanes {
-            self.rows[l] = 0;
-            for pieces in [&mut self.rest, &mut self.second] {
-                pieces.set(l, nowhere(), 0);
+        if !self.read::<M>(used, false) {
+            self.sort(used);
+            self.read::<M>(used, false);
+        }
+        if own_keys {
+            for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
+                // SAFETY: lanes have a job.
+                *key = unsafe { (**job).place };
             }
-            self.data_rest.set(l, nowhere(), 0);
-            (self.data_rows[l], self.has[l]) = (0, 0);
-            (self.end[l], self.second_end[l]) = (nowhere(), nowhere());
-            (self.tag[l], self.tag_len[l]) = (nowhere(), 0);
-            self.nonce[l] = nowhere();
         }
     }
 
-    /// Gives lane `l` a text at `src`, and associated data that is no vector.
+    /// Leaves lanes `from..to` without a message.
+    #[inline(never)]
+    fn empty(&mut self, from: usize, to: usize) {
+        self.job[from..to].fill(&EMPTY);
+        for numbers in [
+            &mut self.rows,
+            &mut self.len,
+            &mut self.left,
+            &mut self.left_second,
+        ] {
+            numbers[from..to].fill(0);
+        }
+        self.rest[from..to].fill(nowhere());
+        self.end[from..to].fill(nowhere());
+    }
+
+    /// Reads what the jobs of the lanes in use say; whether no lane has more rows than the
+    /// one before it, in all passes.
     #[inline(always)]
-    fn place<M: Sweep>(&mut self, l: usize, job: &Job, src: *const u8, component: &mut Component) {
-        if M::DATA.is_some() && !M::VECTOR {
-            self.place_data::<M>(l, (job.data, job.data_len), job.data_len > 0, component);
+    fn read<M: Sweep>(&mut self, used: usize, again: bool) -> bool {
+        let (mut left, mut same, mut data, mut differs) = (0, 0, 0, 0);
+        let mut sorted = true;
+        let (mut least, mut then_least) = (usize::MAX, usize::MAX);
+        // SAFETY: lanes have a job, borrowed meanwhile.
+        let first = unsafe { &*self.job[0] };
+        for l in 0..used {
+            // SAFETY: as above.
+            let job = unsafe { &*self.job[l] };
+            let rows = rows::<M>(text_len::<M>(job.len));
+            sorted &= rows <= least;
+            least = rows;
+            if M::MORE {
+                let rows = crate::modes::rows::<M::Then>(text_len::<M::Then>(job.len));
+                sorted &= rows <= then_least;
+                then_least = rows;
+            }
+            self.len[l] = job.len;
+            left |= self.leave::<M>(l, job, rows, again);
+            (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
+            self.rows[l] = rows;
+            if in_lines::<M>() {
+                same += usize::from((job.dst.addr() ^ first.dst.addr()) & SET == 0);
+            }
+            if M::HEADER > 0 || M::DATA.is_some() || M::TAG {
+                data |= job.data_len;
+                differs |= (job.nonce_len ^ first.nonce_len) as usize
+                    | (job.tag_len ^ first.tag_len) as usize
+                    | job.data_len ^ first.data_len;
+            }
         }
-        self.src[l] = src;
-        self.dst[l] = job.dst;
+        (self.leaves, self.same, self.alike) = (left > 0, same, differs == 0);
+        self.component.any = data > 0;
+        sorted
+    }
+
+    /// What `rows` rows leave of lane `l`'s text: how many bytes.
+    #[inline(always)]
+    fn leave<M: Sweep>(&mut self, l: usize, job: &Job, rows: usize, again: bool) -> usize {
         if M::TAIL == Tail::None {
-            return;
+            return 0;
         }
-        let at = self.rows[l] * M::STRIDE;
-        let mut left = text_len::<M>(job) - at;
-        let from = src.wrapping_add(at);
-        let to = job.dst.wrapping_add(at);
+        let at = rows * M::STRIDE;
+        let mut left = text_len::<M>(job.len) - at;
         if two_pieces::<M>() {
-            let more = left.saturating_sub(16);
+            self.left_second[l] = left.saturating_sub(16);
             left = left.min(16);
-            let (from, to) = (from.wrapping_add(16), to.wrapping_add(16));
-            self.second.set(l, from, more);
-            self.second_end[l] = if more == 0 { nowhere() } else { to };
         }
-        self.rest.set(l, from, left);
+        (self.rest[l], self.left[l]) = some(source::<M>(job, again).wrapping_add(at), left);
         if M::OUTPUT {
             // A whole block may come of nothing.
             let none = left == 0 && !whole_end::<M>();
-            self.end[l] = if none { nowhere() } else { to };
+            self.end[l] = if none {
+                nowhere()
+            } else {
+                job.dst.wrapping_add(at)
+            };
         }
+        left
+    }
+
+    /// Makes the header rows.
+    #[inline(never)]
+    fn make_header<S: Isa, M: Sweep>(&mut self, s: S, used: usize, keys: Keys<'_>, given: bool) {
+        s.enter(
+            #[inline(always)]
+            || {
+                let header = M::header(&InLanes {
+                    s,
+                    lanes: self,
+                    used,
+                    keys,
+                    given,
+                });
+                let mut i = 0;
+                while i < HEADER {
+                    if in_header::<M>(i) {
+                        s.store_row(header[i], &mut self.header[i]);
+                    }
+                    i += 1;
+                }
+            },
+        );
+    }
+
+    /// Sorts messages that are so long that the queue gives them only nearly in order.
+    #[cold]
+    #[inline(never)]
+    fn sort(&mut self, used: usize) {
+        // SAFETY: as in `read`.
+        let len = |job: *const Job| unsafe { (*job).len };
+        for l in 1..used {
+            let own = len(self.job[l]);
+            let at = self.job[..l].partition_point(|job| len(*job) >= own);
+            self.job[at..=l].rotate_right(1);
+        }
+    }
+
+    /// What rows leave: the first 16 bytes, or those after them.
+    #[inline(always)]
+    fn end<S: Isa>(&self, s: S, second: bool) -> Piece<S::W> {
+        let len = if second {
+            &self.left_second
+        } else {
+            &self.left
+        };
+        // SAFETY: what is left is readable, at most 16 bytes of each piece.
+        let block = unsafe {
+            s.gather_part(
+                #[inline(always)]
+                |l| match second {
+                    true => some(self.rest[l].wrapping_add(16), len[l]),
+                    false => (self.rest[l], len[l]),
+                },
+            )
+        };
+        let count = s.in_all_bytes(len);
+        Piece { block, count }
+    }
+
+    /// Writes what comes of it.
+    #[inline(always)]
+    fn store_end<S: Isa, M: Sweep>(&self, s: S, x: S::W, second: bool) {
+        // SAFETY: there is room for as many bytes as were left, or for whole blocks.
+        unsafe {
+            s.scatter_part(
+                x,
+                #[inline(always)]
+                |l| match second {
+                    true => some_mut(self.end[l].wrapping_add(16), self.left_second[l]),
+                    false if whole_end::<M>() && self.end[l] != nowhere() => (self.end[l], 16),
+                    false => (self.end[l], self.left[l]),
+                },
+            )
+        };
     }
 
     /// Gives lane `l` a component of associated data, if it `has` one.
@@ -463,21 +474,17 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     fn place_data<M: Sweep>(
         &mut self,
         l: usize,
-        (mut at, mut len): (*const u8, usize),
+        (mut at, len): (*const u8, usize),
         has: bool,
         component: &mut Component,
     ) {
         let Some(tail) = M::DATA else { return };
-        if let Some(begins) = M::DATA_BEGINS {
-            let begin = begins(len).min(len);
-            (at, len) = (at.wrapping_add(begin), len - begin);
-        }
-        let rows = tail.rows(len, M::DATA_STRIDE, 16);
-        let done = rows * M::DATA_STRIDE;
-        let left = len - done;
+        let Data { begin, rows, left } = Data::of::<M>(len);
+        at = at.wrapping_add(begin);
         self.data[l] = at;
         self.data_rows[l] = rows;
-        self.data_rest.set(l, at.wrapping_add(done), left.min(16));
+        let done = rows * M::DATA_STRIDE;
+        (self.data_rest[l], self.data_left[l]) = some(at.wrapping_add(done), left.min(16));
         self.has[l] = match tail {
             Tail::None => 0,
             Tail::Last => usize::from(has),
@@ -487,36 +494,163 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         component.left |= self.has[l];
         component.any |= has;
     }
+}
 
-    /// Insertion, for messages so long that the queue gives them only nearly in
-    /// order: moves those with fewer rows than `rows` up a lane.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self, used: usize, rows: usize) -> usize {
-        let l = self.rows[..used].partition_point(|other| *other >= rows);
-        macro_rules! up {
-            ($($field:ident)*) => { $(self.$field.copy_within(l..used, l + 1);)* };
+/// What a mode may know of the messages in the lanes.
+struct InLanes<'l, S, const L: usize, const IDLE: usize> {
+    s: S,
+    lanes: &'l Lanes<L, IDLE>,
+    used: usize,
+    keys: Keys<'l>,
+    /// Whether tags are given.
+    given: bool,
+}
+
+impl<S: Isa, const L: usize, const IDLE: usize> InLanes<'_, S, L, IDLE> {
+    #[inline(always)]
+    fn fact(&self, l: usize) -> Fact<'_> {
+        // SAFETY: lanes in use have a job, borrowed meanwhile.
+        let job = unsafe { &*self.lanes.job[l] };
+        Fact::new(job, self.keys.get(job.place), self.given)
+    }
+
+    /// # Safety
+    /// What `of` says is readable.
+    #[inline(always)]
+    unsafe fn gather(&self, of: impl Fn(&Job) -> (*const u8, usize) + Copy) -> S::W {
+        let mut x = self.s.splat(&[0; 16]);
+        // SAFETY: the caller's; lanes have jobs.
+        unsafe { gather_of(self.s, &self.lanes.job, self.lanes.alike, of, &mut x) };
+        x
+    }
+}
+
+/// Where a tag is, and its length.
+#[inline(always)]
+fn tag(job: &Job) -> (*const u8, usize) {
+    (job.tag, job.tag_len as usize)
+}
+
+impl<S: Isa, const L: usize, const IDLE: usize> Facts for InLanes<'_, S, L, IDLE> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+
+    #[inline(always)]
+    fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
+        if self.lanes.alike {
+            let number = f(self.fact(0).sizes());
+            return self.s.splat(&(number as u128).to_le_bytes());
         }
-        up!(job message rows);
-        for row in &mut self.header {
-            row.copy_within(l..used, l + 1);
+        let mut numbers = [0; L];
+        for l in 0..self.used {
+            numbers[l] = f(self.fact(l).sizes());
         }
-        l
+        self.s.numbers(&numbers)
+    }
+
+    #[inline(always)]
+    fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool {
+        let used = if self.lanes.alike { 1 } else { self.used };
+        let mut all = true;
+        for l in 0..used {
+            all &= f(self.fact(l).sizes());
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn text(&self) -> S::W {
+        self.s.numbers(&self.lanes.len)
+    }
+
+    #[inline(always)]
+    fn nonce(&self) -> S::W {
+        // SAFETY: nonces have these lengths.
+        unsafe {
+            self.gather(
+                #[inline(always)]
+                |job| (job.nonce, job.nonce_len as usize),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn data(&self, n: usize) -> S::W {
+        // SAFETY: the only components have these lengths.
+        unsafe {
+            self.gather(
+                #[inline(always)]
+                |job| (job.data, job.data_len.min(n)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn given_tag(&self) -> S::W {
+        match self.given {
+            // SAFETY: tags have these lengths.
+            true => unsafe { self.gather(tag) },
+            false => self.s.splat(&[0; 16]),
+        }
+    }
+
+    #[inline(always)]
+    fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
+        let mut blocks = [[0; 16]; L];
+        for l in 0..self.used {
+            blocks[l] = f(self.fact(l)).to_le_bytes();
+        }
+        self.s.load_row(&blocks)
+    }
+}
+
+/// How a component of associated data is absorbed: from where on, how many rows, and how
+/// many bytes they leave.
+struct Data {
+    begin: usize,
+    rows: usize,
+    left: usize,
+}
+
+impl Data {
+    #[inline(always)]
+    fn of<M: Sweep>(len: usize) -> Data {
+        let begin = M::DATA_BEGINS.map_or(0, |begins| begins(len).min(len));
+        let tail = M::DATA.unwrap_or(Tail::None);
+        let rows = tail.rows(len - begin, M::DATA_STRIDE, 16);
+        Data {
+            begin,
+            rows,
+            left: len - begin - rows * M::DATA_STRIDE,
+        }
+    }
+}
+
+/// Where a pass finds a text, the first one or one after it.
+#[inline(always)]
+fn source<M: Sweep>(job: &Job, again: bool) -> *const u8 {
+    match M::MOVED || M::AGAIN && again {
+        true => job.dst,
+        false => job.src,
     }
 }
 
 /// Whether rows may be done a line at a time: those that are written, whose stores would
 /// wait for lines that the other lanes have displaced.
-const fn has_lines<S: Isa, M: Sweep>() -> bool {
-    S::LINES && matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::PAIR && M::STRIDE == 16
+const fn in_lines<M: Sweep>() -> bool {
+    matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::PAIR && M::STRIDE == 16
 }
 
-/// Bytes of text in the lanes.
+/// Bytes that a text of `len` bytes has in its lane.
 #[inline(always)]
-fn text_len<M: Sweep>(job: &Job) -> usize {
+fn text_len<M: Sweep>(len: usize) -> usize {
     match M::MOVED {
-        true => job.len.next_multiple_of(16),
-        false => job.len,
+        true => len.next_multiple_of(16),
+        false => len,
     }
 }
 
@@ -548,7 +682,8 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     crowded: bool,
     /// Where tags are compared, not made.
     verdicts: Option<&'l mut [Block]>,
-    borrow: PhantomData<&'j Job>,
+    /// Of which the messages are some.
+    jobs: &'j [Job],
 }
 
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
@@ -568,30 +703,15 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         &self.lanes.key[..self.used]
     }
 
-    #[inline(always)]
-    fn job(&self, l: usize) -> &'j Job {
-        assert!(l < self.used);
-        // SAFETY: lanes in use have a job, borrowed for `'j`.
-        unsafe { &*self.lanes.job[l] }
-    }
-
     /// Goes back to the beginnings, for a pass after the first.
     #[inline(never)]
     pub(crate) fn again<M: Sweep>(&mut self) {
         self.done = 0;
-        let mut least = usize::MAX;
-        let mut component = Component::default();
-        for l in 0..self.used {
-            let job = self.job(l);
-            let src = if M::AGAIN { job.dst } else { job.src };
-            let rows = rows::<M>(text_len::<M>(job));
-            // Windows rest on it.
-            assert!(rows <= least, "lanes must stay in order");
-            least = rows;
-            self.lanes.rows[l] = rows;
-            self.lanes.place::<M>(l, job, src, &mut component);
-        }
-        self.lanes.component = component;
+        // Windows rest on it.
+        assert!(
+            self.lanes.read::<M>(self.used, true),
+            "lanes must stay in order"
+        );
     }
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
@@ -644,23 +764,27 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     fn begin_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
-            // SAFETY: the nonces of messages have 16 bytes.
-            h[0] = unsafe { s.gather(self.lanes.nonce.as_ptr(), 0) };
+            let mut nonces = [nowhere().cast_const(); L];
+            for l in 0..S::LANES {
+                // SAFETY: lanes have a job.
+                nonces[l] = unsafe { (*self.lanes.job[l]).nonce };
+            }
+            // SAFETY: the nonces of messages have 16 bytes, and so has what others have.
+            h[0] = unsafe { s.gather(nonces.as_ptr(), 0) };
         }
         let mut state = M::begin(c, &mut h);
         if const { M::DATA.is_some() } {
-            let mut i = 0;
             if M::VECTOR {
-                self.component::<M>(i);
-            }
-            while self.lanes.component.any {
-                M::open_data(c, &mut state);
-                self.absorb::<S, M>(s, c, &mut state);
-                if !M::VECTOR {
-                    break;
+                let mut i = 0;
+                self.component::<M>(S::LANES, i);
+                while self.lanes.component.any {
+                    M::open_data(c, &mut state);
+                    self.absorb::<S, M>(s, c, &mut state);
+                    i += 1;
+                    self.component::<M>(S::LANES, i);
                 }
-                i += 1;
-                self.component::<M>(i);
+            } else if self.lanes.component.any {
+                self.absorb_all::<S, M>(s, c, &mut state);
             }
         }
         let state = M::text(c, &mut h, state);
@@ -680,14 +804,16 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    /// Gives the lanes component `i` of vectors of associated data.
+    /// Gives the lanes component `i` of vectors of associated data, or the only one.
     #[inline(never)]
-    fn component<M: Sweep>(&mut self, i: usize) {
+    fn component<M: Sweep>(&mut self, lanes: usize, i: usize) {
         let mut component = Component::default();
-        for l in 0..self.used {
-            let job = self.job(l);
+        for l in 0..lanes {
+            // SAFETY: lanes have a job.
+            let job = unsafe { &*self.lanes.job[l] };
             let own = job.components();
             let (has, data) = match i {
+                _ if !M::VECTOR => (job.data_len > 0, (job.data, job.data_len)),
                 i if i < own => (true, job.component(i)),
                 i if i == own && job.nonce_len > 0 => (true, (job.nonce, job.nonce_len as usize)),
                 _ => (false, (core::ptr::null(), 0)),
@@ -695,6 +821,46 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             self.lanes.place_data::<M>(l, data, has, &mut component);
         }
         self.lanes.component = component;
+    }
+
+    /// Absorbs associated data that is no vector.
+    #[inline(always)]
+    fn absorb_all<S: Isa, M: Sweep>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        state: &mut M::State<S::W>,
+    ) {
+        if self.lanes.alike
+            // SAFETY: the first lane has a job.
+            && let data = Data::of::<M>(unsafe { (*self.lanes.job[0]).data_len })
+            && data.rows == 0
+        {
+            // Nothing, or one end in all lanes.
+            if data.left > 0 {
+                let mut block = s.splat(&[0; 16]);
+                let begin = data.begin;
+                // SAFETY: the associated data of all has that many bytes.
+                unsafe {
+                    gather_of(
+                        s,
+                        &self.lanes.job,
+                        true,
+                        #[inline(always)]
+                        |job| {
+                            let len = job.data_len.saturating_sub(begin);
+                            (job.data.wrapping_add(begin), len)
+                        },
+                        &mut block,
+                    )
+                };
+                let count = s.splat(&[data.left as u8; 16]);
+                M::absorb_last(c, state, Piece { block, count });
+            }
+            return;
+        }
+        self.component::<M>(S::LANES, 0);
+        self.absorb::<S, M>(s, c, state);
     }
 
     /// Absorbs the component that is in the lanes.
@@ -710,8 +876,16 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             self.data_rows::<S, M>(s, c, rows, state);
         }
         if left > 0 {
+            let lanes = &*self.lanes;
             // SAFETY: the rests have fewer than 16 bytes, or 16 at most.
-            let last = unsafe { self.lanes.data_rest.load(s) };
+            let block = unsafe {
+                s.gather_part(
+                    #[inline(always)]
+                    |l| (lanes.data_rest[l], lanes.data_left[l]),
+                )
+            };
+            let count = s.in_all_bytes(&lanes.data_left);
+            let last = Piece { block, count };
             let ends = s.in_all_bytes(&self.lanes.has).any();
             let mut new = *state;
             M::absorb_last(c, &mut new, last);
@@ -783,7 +957,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             }
             let text = (self.lanes.src.as_ptr(), self.lanes.dst.as_ptr());
             let mut row = self.done;
-            if const { has_lines::<S, M>() } && self.crowded {
+            if const { S::LINES && in_lines::<M>() } && self.crowded {
                 while row + LINE <= stop {
                     // SAFETY: as below, of every row.
                     unsafe { take_line::<S, M>(s, &c, &mut state, row, text) };
@@ -879,10 +1053,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     #[inline(always)]
     fn finish_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
-        let used = self.used;
         let finishes = match M::TAIL {
             Tail::None => false,
-            Tail::Part => self.lanes.rest.any::<S>(),
+            Tail::Part => self.lanes.leaves,
             _ => true,
         };
         if !finishes && !M::TAG {
@@ -892,38 +1065,26 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let h = self.load_header::<S, M>(s);
         let lanes = &mut *self.lanes;
         if const { !matches!(M::TAIL, Tail::None) } && finishes {
-            // SAFETY: the pieces are valid for their lengths, at most 16, and so
-            // are their results' places; a padded message's destination has room
-            // for whole blocks.
-            unsafe {
-                let first = lanes.rest.load(s);
-                let more = two_pieces::<M>() && lanes.second.any::<S>();
-                let second = match more {
-                    true => lanes.second.load(s),
+            let more = two_pieces::<M>() && lanes.left_second[..S::LANES].iter().any(|n| *n > 0);
+            let mut last = Last {
+                first: lanes.end(s, false),
+                second: match more {
+                    true => lanes.end(s, true),
                     false => Piece::none(s),
-                };
-                let mut last = Last {
-                    first,
-                    second,
-                    more,
-                };
-                let some = first.count.any();
-                let mut new = state;
-                M::finish(c, &h, &mut new, &mut last);
-                state = match M::TAIL {
-                    Tail::Part => select::<S, M>(some, &new, &state),
-                    _ => new,
-                };
-                if M::OUTPUT {
-                    if whole_end::<M>() {
-                        lanes.rest.len[..used].fill(16);
-                    }
-                    let len = lanes.rest.len.as_ptr();
-                    scatter_part(s, &last.first.block, lanes.end.as_ptr(), len);
-                    if more {
-                        let len = lanes.second.len.as_ptr();
-                        scatter_part(s, &last.second.block, lanes.second_end.as_ptr(), len);
-                    }
+                },
+                more,
+            };
+            let some = last.first.count.any();
+            let mut new = state;
+            M::finish(c, &h, &mut new, &mut last);
+            state = match M::TAIL {
+                Tail::Part => select::<S, M>(some, &new, &state),
+                _ => new,
+            };
+            if M::OUTPUT {
+                lanes.store_end::<S, M>(s, last.first.block, false);
+                if more {
+                    lanes.store_end::<S, M>(s, last.second.block, true);
                 }
             }
         }
@@ -941,34 +1102,34 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         h: &[S::W; HEADER],
         state: M::State<S::W>,
     ) {
-        let tag = M::tag(c, h, state);
+        let made = M::tag(c, h, state);
         let lanes = &mut *self.lanes;
         if M::MORE {
-            s.store_row(tag, &mut lanes.header[TAG]);
+            s.store_row(made, &mut lanes.header[TAG]);
             if M::Then::TAG {
                 // Not the last word.
                 return;
             }
         }
+        let jobs = &lanes.job;
         let Some(verdicts) = &mut self.verdicts else {
-            // SAFETY: tags have at most 16 bytes and are writable.
-            unsafe { scatter_part(s, &tag, lanes.tag.as_ptr(), lanes.tag_len.as_ptr()) };
+            // SAFETY: tags are writable.
+            unsafe { scatter_tags(s, jobs, lanes.alike, &made) };
             return;
         };
-        let mut given = tag;
-        // SAFETY: tags have at most 16 bytes and are readable.
-        unsafe {
-            gather_part(
-                s,
-                lanes.tag.as_ptr().cast(),
-                lanes.tag_len.as_ptr(),
-                &mut given,
-            )
-        };
-        let bytes = s.in_all_bytes(&lanes.tag_len).first_bytes();
-        s.store_row((tag ^ given) & bytes, &mut lanes.difference);
-        for (i, difference) in lanes.message[..self.used].iter().zip(&lanes.difference) {
-            verdicts[*i as usize] = *difference;
+        let mut given = made;
+        // SAFETY: tags are readable.
+        unsafe { gather_of(s, jobs, lanes.alike, tag, &mut given) };
+        let mut len = [0; L];
+        for l in 0..S::LANES {
+            // SAFETY: lanes have a job.
+            len[l] = unsafe { (*jobs[l]).tag_len.min(16) as usize };
+        }
+        let bytes = s.in_all_bytes(&len).first_bytes();
+        s.store_row((made ^ given) & bytes, &mut lanes.difference);
+        for (job, difference) in jobs[..self.used].iter().zip(&lanes.difference) {
+            let i = (job.addr() - self.jobs.as_ptr().addr()) / size_of::<Job>();
+            verdicts[i] = *difference;
         }
     }
 }

@@ -65,6 +65,7 @@ mod batch;
 mod bytes;
 pub mod comb;
 mod error;
+mod facts;
 #[doc(hidden)]
 pub mod field;
 mod gf128;

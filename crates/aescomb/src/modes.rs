@@ -6,11 +6,12 @@
 
 use crate::admission::Rules;
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
 use crate::job::Job;
 use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Facts, Last, MAX_LANES, Piece};
+use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
 use crate::sweep::{Work, alone, sweep};
 
@@ -384,7 +385,7 @@ pub(crate) struct Own<W> {
 /// [`Wide`] values of many.
 ///
 /// ```text
-/// h = header(facts)                               scalar, message by message
+/// h = header(facts)
 /// state = begin(h)
 /// for each component of associated data:
 ///     open_data(state)                            where it is a vector
@@ -437,11 +438,10 @@ pub(crate) trait Sweep {
     /// What all passes together take of a key, and of those that are derived of it.
     const USES: Uses = FORWARD;
 
-    /// The header rows of a message, as little-endian integers: blocks in memory would
-    /// be written in pieces and then wait to be read whole.
+    /// The header rows.
     #[inline(always)]
-    fn header(_key: &Key, _facts: Facts<'_>) -> [u128; HEADER] {
-        [0; HEADER]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        [m.splat(&[0; 16]); HEADER]
     }
 
     /// Where in associated data of a length `absorb` begins, if not at 0; what lies

@@ -8,10 +8,11 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
+use crate::facts::{Fact, One};
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::job::Job;
 use crate::key::Key;
-use crate::lanes::{Facts, Last, Piece, two_pieces, whole_end};
+use crate::lanes::{Last, Piece, two_pieces, whole_end};
 use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
 use crate::neighbours::{Hashing, Single, all_rows, lane};
 
@@ -65,7 +66,8 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
     let blocks = data + rows + more.div_ceil(16) + 1;
     let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
     // Before the keys are loaded: it may call, and they would be saved around the call.
-    let header = M::header(key, Facts::new(job, verdict.is_some()));
+    let fact = Fact::new(job, key, verdict.is_some());
+    let h = M::header(&One { s: u, fact });
     let c = &Single {
         c: Uniform::of::<M>(u, keys, key),
         hashing,
@@ -75,7 +77,7 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
         u,
         c,
         job,
-        header,
+        h,
         verdict,
         #[inline(always)]
         // SAFETY: they are inside the text.
@@ -99,14 +101,15 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let header = M::header(key, Facts::new(job, verdict.is_some()));
+    let fact = Fact::new(job, key, verdict.is_some());
+    let h = M::header(&One { s: n, fact });
     let c = &Uniform::of::<M>(n, keys, key);
     let rows = rows::<M>(job.len);
     whole::<N, M>(
         n,
         c,
         job,
-        header,
+        h,
         verdict,
         #[inline(always)]
         |mut state| {
@@ -133,16 +136,10 @@ fn whole<U: Isa, M: Sweep>(
     u: U,
     c: &impl Cipher<W = U::W>,
     job: &Job,
-    header: [u128; HEADER],
+    mut h: [U::W; HEADER],
     verdict: Option<&mut Block>,
     all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
 ) {
-    let mut h = [u.splat(&[0; 16]); HEADER];
-    let mut i = 0;
-    while i < M::HEADER {
-        h[i] = u.splat(&header[i].to_le_bytes());
-        i += 1;
-    }
     if M::NONCE {
         // SAFETY: the nonce has 16 bytes.
         h[0] = u.splat(unsafe { &*job.nonce.cast::<Block>() });

@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::modes::{Feed, Sweep, Tables};
+use crate::modes::{Feed, Sweep, Tables, rows};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, is_solo, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -225,9 +225,13 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 true => 0,
                 false => keys.get(job.place).rounds() / 2 - 5,
             };
-            // The last block of a message that only a tag comes of is left for the finish.
-            let left = usize::from(const { !M::OUTPUT && !M::MORE });
-            Some((class, job.len.saturating_sub(left) / 16))
+            // Two passes may differ in what they leave for the finish.
+            let rows = if M::MORE {
+                job.len / 16
+            } else {
+                rows::<M>(job.len)
+            };
+            Some((class, rows))
         },
     );
     let mut messages = [0; MAX_LANES];

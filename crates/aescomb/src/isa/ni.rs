@@ -96,8 +96,8 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn in_all_bytes(numbers: *const usize) -> Self {
-        unsafe { _mm_shuffle_epi8(_mm_loadl_epi64(numbers.cast()), _mm_setzero_si128()) }
+    unsafe fn numbers(numbers: *const usize) -> Self {
+        unsafe { _mm_loadl_epi64(numbers.cast()) }
     }
 
     #[inline(always)]

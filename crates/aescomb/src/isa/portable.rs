@@ -554,6 +554,12 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { core::ptr::copy_nonoverlapping(x.0.as_ptr().cast(), to, len) }
     }
 
+    unsafe fn load_everywhere(self, from: *const u8, len: usize) -> Blocks<N> {
+        // SAFETY: the caller's.
+        self.splat(&unsafe { crate::bytes::load(from, len) })
+    }
+
+    #[inline(never)]
     unsafe fn load_first(self, from: *const u8, len: usize) -> Blocks<N> {
         // SAFETY: the caller's `len` bytes.
         unsafe { self.load_part(from, len) }
@@ -585,25 +591,27 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     #[inline(never)]
-    fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
+    fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Blocks<N> {
         Blocks(core::array::from_fn(|l| {
-            u128::from_ne_bytes([numbers[l] as u8; 16])
+            u128::from_ne_bytes((numbers[l] as u128).to_le_bytes())
         }))
     }
 
     #[inline(never)]
-    unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Blocks<N> {
-        // SAFETY: the caller's `LANES` entries.
-        Blocks(core::array::from_fn(|l| unsafe {
-            u128::from_ne_bytes(crate::bytes::load(*at.add(l), *len.add(l)))
+    unsafe fn gather_part(self, of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| {
+            let (at, len) = of(l);
+            // SAFETY: the caller's.
+            u128::from_ne_bytes(unsafe { crate::bytes::load(at, len) })
         }))
     }
 
     #[inline(never)]
-    unsafe fn scatter_part(self, x: Blocks<N>, to: *const *mut u8, len: *const usize) {
+    unsafe fn scatter_part(self, x: Blocks<N>, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
         for (l, block) in x.0.iter().enumerate() {
-            // SAFETY: the caller's `LANES` entries.
-            unsafe { crate::bytes::store(&block.to_ne_bytes(), *to.add(l), *len.add(l)) };
+            let (to, len) = of(l);
+            // SAFETY: the caller's.
+            unsafe { crate::bytes::store(&block.to_ne_bytes(), to, len) };
         }
     }
 

@@ -132,11 +132,11 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
-    unsafe fn in_all_bytes(numbers: *const usize) -> Self {
+    unsafe fn numbers(numbers: *const usize) -> Self {
         unsafe {
             let two = _mm256_castsi128_si256(_mm_loadu_si128(numbers.cast()));
             let halves = _mm256_permute4x64_epi64::<0b01_01_00_00>(two);
-            _mm256_shuffle_epi8(halves, _mm256_setzero_si256())
+            _mm256_blend_epi32::<0b1100_1100>(halves, _mm256_setzero_si256())
         }
     }
 

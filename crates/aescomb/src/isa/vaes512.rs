@@ -73,6 +73,11 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn load_everywhere(from: *const u8, len: usize) -> Self {
+        unsafe { _mm512_broadcast_i32x4(_mm_maskz_loadu_epi8(mask(len), from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_first(from: *const u8, len: usize) -> Self {
         unsafe { _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(len), from.cast())) }
     }
@@ -128,9 +133,12 @@ impl Vector for __m512i {
     const MASKS: bool = true;
 
     #[inline(always)]
-    unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
+    unsafe fn gather_part(of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
         unsafe {
-            let p = |l: usize| _mm_maskz_loadu_epi8(mask(*len.add(l)), (*at.add(l)).cast());
+            let p = |l: usize| {
+                let (at, len) = of(l);
+                _mm_maskz_loadu_epi8(mask(len), at.cast())
+            };
             let x = _mm512_castsi128_si512(p(0));
             let x = _mm512_inserti32x4::<1>(x, p(1));
             let x = _mm512_inserti32x4::<2>(x, p(2));
@@ -139,9 +147,12 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn scatter_part(self, to: *const *mut u8, len: *const usize) {
+    unsafe fn scatter_part(self, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
         unsafe {
-            let p = |l: usize, x| _mm_mask_storeu_epi8((*to.add(l)).cast(), mask(*len.add(l)), x);
+            let p = |l: usize, x| {
+                let (to, len) = of(l);
+                _mm_mask_storeu_epi8(to.cast(), mask(len), x)
+            };
             p(0, _mm512_castsi512_si128(self));
             p(1, _mm512_extracti32x4_epi32::<1>(self));
             p(2, _mm512_extracti32x4_epi32::<2>(self));
@@ -172,12 +183,11 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn in_all_bytes(numbers: *const usize) -> Self {
+    unsafe fn numbers(numbers: *const usize) -> Self {
         unsafe {
             let four = _mm512_castsi256_si512(_mm256_loadu_si256(numbers.cast()));
             let places = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
-            let halves = _mm512_permutexvar_epi64(places, four);
-            _mm512_shuffle_epi8(halves, _mm512_setzero_si512())
+            _mm512_maskz_permutexvar_epi64(0b0101_0101, places, four)
         }
     }
 

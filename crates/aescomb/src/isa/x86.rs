@@ -29,6 +29,11 @@ pub(crate) trait Vector: Copy {
     unsafe fn load_part(from: *const u8, len: usize) -> Self;
     unsafe fn store_part(self, to: *mut u8, len: usize);
     /// At most 16 bytes, in the first block, and zeros.
+    /// At most 16 bytes in every block.
+    #[inline(always)]
+    unsafe fn load_everywhere(from: *const u8, len: usize) -> Self {
+        unsafe { Self::splat(&crate::bytes::load(from, len)) }
+    }
     unsafe fn load_first(from: *const u8, len: usize) -> Self;
     unsafe fn store_first(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
@@ -43,20 +48,20 @@ pub(crate) trait Vector: Copy {
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
     /// Undoes it.
     unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self);
-    /// The low byte of each number in all bytes of a block; numbers below 2^63.
-    unsafe fn in_all_bytes(numbers: *const usize) -> Self;
+    /// Each number as a little-endian integer.
+    unsafe fn numbers(numbers: *const usize) -> Self;
     /// Whether there are masked loads and stores, with which a register of pieces is
     /// gathered and scattered directly.
     const MASKS: bool = false;
 
-    /// Lane `l` from the `len[l]` bytes at `at[l]`, at most 16; where `MASKS`.
+    /// [`Isa::gather_part`](super::Isa::gather_part), where `MASKS`.
     #[inline(always)]
-    unsafe fn gather_part(_at: *const *const u8, _len: *const usize) -> Self {
+    unsafe fn gather_part(_of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
         unreachable!("no masks")
     }
 
     #[inline(always)]
-    unsafe fn scatter_part(self, _to: *const *mut u8, _len: *const usize) {
+    unsafe fn scatter_part(self, _of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
         unreachable!("no masks")
     }
 
@@ -1342,15 +1347,15 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn in_all_bytes<const L: usize>(numbers: &[usize; L]) -> Self {
+    pub(crate) unsafe fn numbers<const L: usize>(numbers: &[usize; L]) -> Self {
         const { assert!(U * V::BLOCKS <= L) };
         let numbers = numbers.as_ptr();
         // SAFETY: the caller's, and there are so many numbers.
         unsafe {
-            let mut x = [V::in_all_bytes(numbers); U];
+            let mut x = [V::numbers(numbers); U];
             let mut u = 1;
             while u < U {
-                x[u] = V::in_all_bytes(numbers.add(u * V::BLOCKS));
+                x[u] = V::numbers(numbers.add(u * V::BLOCKS));
                 u += 1;
             }
             Words(x)
@@ -1389,13 +1394,16 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn gather_part(at: *const *const u8, len: *const usize) -> Self {
-        // SAFETY: the caller's, with `LANES` entries.
+    pub(crate) unsafe fn gather_part(of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
+        // SAFETY: the caller's.
         unsafe {
-            let mut x = [V::gather_part(at, len); U];
+            let mut x = [V::gather_part(of); U];
             let mut u = 1;
             while u < U {
-                x[u] = V::gather_part(at.add(u * V::BLOCKS), len.add(u * V::BLOCKS));
+                x[u] = V::gather_part(
+                    #[inline(always)]
+                    |l| of(u * V::BLOCKS + l),
+                );
                 u += 1;
             }
             Words(x)
@@ -1403,11 +1411,16 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn scatter_part(x: Self, to: *const *mut u8, len: *const usize) {
+    pub(crate) unsafe fn scatter_part(x: Self, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
         let mut u = 0;
         while u < U {
-            // SAFETY: the caller's, with `LANES` entries.
-            unsafe { x.0[u].scatter_part(to.add(u * V::BLOCKS), len.add(u * V::BLOCKS)) };
+            // SAFETY: the caller's.
+            unsafe {
+                x.0[u].scatter_part(
+                    #[inline(always)]
+                    |l| of(u * V::BLOCKS + l),
+                )
+            };
             u += 1;
         }
     }
@@ -1644,6 +1657,12 @@ macro_rules! token {
             }
 
             #[inline(always)]
+            unsafe fn load_everywhere(self, from: *const u8, len: usize) -> Self::W {
+                // SAFETY: the token, and the caller's `len` bytes.
+                unsafe { $crate::isa::x86::Words([<$vector>::load_everywhere(from, len); $u]) }
+            }
+
+            #[inline(always)]
             unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W {
                 // SAFETY: the token, and the caller's `len` bytes.
                 unsafe {
@@ -1695,35 +1714,59 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn in_all_bytes<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
+            fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
                 // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::in_all_bytes(numbers) }
+                unsafe { $crate::isa::x86::Words::numbers(numbers) }
             }
 
             #[inline(always)]
-            unsafe fn gather_part(self, at: *const *const u8, len: *const usize) -> Self::W {
-                // SAFETY: the token, and the caller's `LANES` entries.
+            unsafe fn gather_part(
+                self,
+                of: impl Fn(usize) -> (*const u8, usize) + Copy,
+            ) -> Self::W {
+                // SAFETY: the token, and the caller's bytes.
                 unsafe {
-                    if !<$vector>::MASKS {
-                        let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
-                        $crate::bytes::gather(at, len, &mut blocks);
-                        return self.load(blocks.as_ptr().cast());
+                    if const { Self::LANES == 1 } {
+                        let (at, len) = of(0);
+                        return self.load_first(at, len);
                     }
-                    $crate::isa::x86::Words::gather_part(at, len)
+                    if const { !<$vector>::MASKS } {
+                        let mut parts = [(core::ptr::null(), 0); Self::LANES];
+                        for l in 0..Self::LANES {
+                            parts[l] = of(l);
+                        }
+                        let mut blocks = [[0; 16]; Self::LANES];
+                        $crate::bytes::gather(&parts, &mut blocks);
+                        // Block by block, as they were written: a wider load would wait.
+                        let mut at = [core::ptr::null(); Self::LANES];
+                        for l in 0..Self::LANES {
+                            at[l] = blocks[l].as_ptr();
+                        }
+                        return self.gather(at.as_ptr(), 0);
+                    }
+                    $crate::isa::x86::Words::gather_part(of)
                 }
             }
 
             #[inline(always)]
-            unsafe fn scatter_part(self, x: Self::W, to: *const *mut u8, len: *const usize) {
-                // SAFETY: the token, and the caller's `LANES` entries.
+            unsafe fn scatter_part(
+                self,
+                x: Self::W,
+                of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+            ) {
+                // SAFETY: the token, and the caller's bytes.
                 unsafe {
-                    if !<$vector>::MASKS {
-                        let mut blocks = [[0; 16]; $u * <$vector as Vector>::BLOCKS];
+                    if const { !<$vector>::MASKS } {
+                        let mut parts = [(core::ptr::null_mut(), 0); Self::LANES];
+                        for l in 0..Self::LANES {
+                            parts[l] = of(l);
+                        }
+                        let mut blocks = [[0; 16]; Self::LANES];
                         self.store(x, blocks.as_mut_ptr().cast());
-                        $crate::bytes::scatter(&blocks, to, len);
+                        $crate::bytes::scatter(&blocks, &parts);
                         return;
                     }
-                    $crate::isa::x86::Words::scatter_part(x, to, len);
+                    $crate::isa::x86::Words::scatter_part(x, of);
                 }
             }
 

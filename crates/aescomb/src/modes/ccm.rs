@@ -16,10 +16,10 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
+use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Ccm;
@@ -76,14 +76,30 @@ fn prefix_len(len: usize) -> usize {
 
 /// B_1: the associated data's length, and as much of it as has room.
 #[inline(always)]
-fn first_of_data(m: &Facts<'_>) -> u128 {
-    let len = m.data_len();
-    let data = m.data_block(16 - prefix_len(len));
-    match prefix_len(len) {
-        2 => u128::from((len as u16).swap_bytes()) | data << 16,
-        6 => 0xfeff | u128::from((len as u32).swap_bytes()) << 16 | data << 48,
-        _ => 0xffff | u128::from((len as u64).swap_bytes()) << 16 | data << 80,
+fn first_of_data<F: Facts>(m: &F) -> F::W {
+    let short = m.all(
+        #[inline(always)]
+        |m| prefix_len(m.data) == 2,
+    );
+    if short {
+        let len = m.number(
+            #[inline(always)]
+            |m| usize::from((m.data as u16).swap_bytes()),
+        );
+        return len ^ up(m, 2, m.data(14));
     }
+    m.block(
+        #[inline(always)]
+        |m| {
+            let len = m.sizes().data;
+            let data = m.data_from(0, 16 - prefix_len(len));
+            match prefix_len(len) {
+                2 => u128::from((len as u16).swap_bytes()) | data << 16,
+                6 => 0xfeff | u128::from((len as u32).swap_bytes()) << 16 | data << 48,
+                _ => 0xffff | u128::from((len as u64).swap_bytes()) << 16 | data << 80,
+            }
+        },
+    )
 }
 
 /// In the header: B_0; B_1; ones if there is a B_1; Ctr_0. In the state: the
@@ -100,17 +116,28 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        // Byte 0 is the flags, then come the nonce and the length.
-        let (q, t) = (15 - m.nonce_len() as u128, m.tag_len() as u128);
-        let nonce = m.nonce_block() << 8;
-        let data = m.data_len() > 0;
-        let flags = u128::from(data) << 6 | ((t - 2) / 2) << 3 | (q - 1);
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        // Byte 0 is the flags, of which q - 1 are the lowest, then come the nonce and the
+        // length.
+        let nonce = up(m, 1, m.nonce());
+        let ctr0 = nonce
+            ^ m.number(
+                #[inline(always)]
+                |m| 14 - m.nonce,
+            );
+        let flags = m.number(
+            #[inline(always)]
+            |m| usize::from(m.data > 0) << 6 | (m.tag.saturating_sub(2) / 2) << 3,
+        );
+        let has_data = m.ones(
+            #[inline(always)]
+            |m| m.data > 0,
+        );
         [
-            flags | nonce | (m.len() as u128).swap_bytes(),
-            first_of_data(&m),
-            u128::from(data).wrapping_neg(),
-            (q - 1) | nonce,
+            ctr0 ^ flags ^ m.text().swap_bytes(),
+            first_of_data(m),
+            has_data,
+            ctr0,
         ]
     }
 

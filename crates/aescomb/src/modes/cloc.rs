@@ -24,11 +24,11 @@
 //! same one differ leak their xor, and nothing is claimed of their tags.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail, both};
+use crate::facts::{Facts, up};
 use crate::isa::{Block, Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Cloc;
@@ -82,16 +82,27 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let len = m.data_len();
-        let bits = 8 * len.min(16) as u32;
-        let first = m.data_block(16) | 0x80u128.checked_shl(bits).unwrap_or(0);
-        let whole = len > 0 && len.is_multiple_of(16);
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let count = m.in_all_bytes(
+            #[inline(always)]
+            |m| m.data.min(16),
+        );
+        let whole = m.ones(
+            #[inline(always)]
+            |m| m.data > 0 && m.data.is_multiple_of(16),
+        );
+        let first = m.data(16) ^ count.one_zero();
+        let bit = m.splat(&0x80u128.to_le_bytes());
+        let rest = m.splat(&(!0x80u128).to_le_bytes());
         [
-            first & !0x80,
-            PARAM | m.nonce_block() << 8 | 0x80 << 104,
-            u128::from(whole).wrapping_neg(),
-            (first >> 7 & 1).wrapping_neg(),
+            first & rest,
+            up(m, 1, m.nonce()) ^ m.splat(&(PARAM | 0x80 << 104).to_le_bytes()),
+            whole,
+            // In all bytes, of which `any` wants numbers.
+            (first & bit)
+                .shift_right(m.splat(&both(7)))
+                .shuffle(m.splat(&[0; 16]))
+                .any(),
         ]
     }
 

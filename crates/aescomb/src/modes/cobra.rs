@@ -35,11 +35,12 @@ use super::{
     FORWARD, Feed, HEADER, Holds, MAX_UNIT, Registered, SECOND, Sweep, Tables, Tail, doubles,
 };
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Cipher, Isa, Plain, Wide, encrypt_block};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Cobra;
@@ -120,8 +121,9 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [m.nonce_block(), m.given_tag(), 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let zero = m.splat(&[0; 16]);
+        [m.nonce(), m.given_tag(), zero, zero]
     }
 
     #[inline(always)]

@@ -26,11 +26,12 @@
 use super::pmac::{add, sevenfold, triple};
 use super::{Feed, HEADER, Holds, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Copa;
@@ -96,16 +97,27 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let nonce = m.nonce_block();
-        let ones = |filled: bool| u128::from(filled).wrapping_neg();
-        let past = m.data_len() % 16;
-        // The bytes of the block in order are those of the integer from the lowest on.
-        let (end, before) = match past {
-            0 => (nonce, 0),
-            n => (nonce >> (128 - 8 * n) | 0x80 << (8 * n), nonce << (8 * n)),
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let nonce = m.nonce();
+        let past = m.in_all_bytes(
+            #[inline(always)]
+            |m| m.data % 16,
+        );
+        let some = past.any();
+        let end = nonce.shuffle(past.down()) ^ past.one_zero();
+        let filled = match SEAL {
+            true => m.splat(&[0; 16]),
+            false => m.block(
+                #[inline(always)]
+                |m| u128::from(m.is_filled()).wrapping_neg(),
+            ),
         };
-        [end, before, ones(past > 0), ones(!SEAL && m.is_filled())]
+        [
+            F::W::select(some, end, nonce),
+            nonce.shuffle(past.up()) & some,
+            some,
+            filled,
+        ]
     }
 
     #[inline(always)]

@@ -23,10 +23,10 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, Tail};
+use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Cpfb;
@@ -133,10 +133,22 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let text = u128::from((m.len() as u64).swap_bytes());
-        let data = u128::from((m.data_len() as u32).swap_bytes());
-        [m.nonce_block() | 4 << 120, text | data << 64, 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let text = m.text().shuffle(m.splat(&[
+            7, 6, 5, 4, 3, 2, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        ]));
+        let data = m.number(
+            #[inline(always)]
+            |m| (m.data as u32).swap_bytes() as usize,
+        );
+        let lengths = text ^ up(m, 8, data);
+        let zero = m.splat(&[0; 16]);
+        [
+            m.nonce() ^ m.splat(&(4u128 << 120).to_le_bytes()),
+            lengths,
+            zero,
+            zero,
+        ]
     }
 
     #[inline(always)]

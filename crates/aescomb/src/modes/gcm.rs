@@ -21,11 +21,12 @@
 
 use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, Tables, Tail};
 use crate::backend::Backend;
+use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Cipher, Field, Isa, Polyval, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, MAX_LANES, Piece};
+use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Gcm;
@@ -107,13 +108,24 @@ impl Registered for Gmac {
     }
 }
 
-/// J_0, as a little-endian integer.
+/// J_0.
 #[inline(always)]
-fn initial(key: &Key, m: &Facts<'_>) -> u128 {
-    if m.nonce_len() != 12 {
-        return hashed(u128::from_le_bytes(*key.subkey(0)), m.nonce());
+fn initial<F: Facts>(m: &F) -> F::W {
+    // Lanes without a message have no nonce.
+    let usual = m.all(
+        #[inline(always)]
+        |m| m.nonce == 12 || m.nonce == 0,
+    );
+    if usual {
+        return m.nonce() ^ m.splat(&(1u128 << 120).to_le_bytes());
     }
-    m.nonce_block() | 1 << 120
+    m.block(
+        #[inline(always)]
+        |m| match m.sizes().nonce {
+            12 => m.nonce_block() | 1 << 120,
+            _ => hashed(u128::from_le_bytes(*m.key.subkey(0)), m.nonce()),
+        },
+    )
 }
 
 /// J_0 of a nonce that does not have 12 bytes.
@@ -129,10 +141,11 @@ fn hashed(h: u128, nonce: &[u8]) -> u128 {
     sum.swap_bytes()
 }
 
-/// Lengths in bits, in reverse byte order.
+/// J_0, and the lengths in bits, in reverse byte order.
 #[inline(always)]
-fn lengths(data: usize, text: usize) -> u128 {
-    (data as u128 * 8) << 64 | (text as u128 * 8)
+fn header<F: Facts>(m: &F, lengths: F::W) -> [F::W; HEADER] {
+    let zero = m.splat(&[0; 16]);
+    [initial(m), lengths, zero, zero]
 }
 
 /// In the header: J_0, later CIPH_K(J_0); the lengths. In the state: the hash in
@@ -155,8 +168,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(key: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [initial(key, &m), lengths(m.data_len(), m.len()), 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m, m.text_bits() ^ up(m, 8, m.data_bits()))
     }
 
     #[inline(always)]
@@ -273,8 +286,8 @@ impl Sweep for Mac {
     };
 
     #[inline(always)]
-    fn header(key: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [initial(key, &m), lengths(m.len(), 0), 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m, up(m, 8, m.text_bits()))
     }
 
     #[inline(always)]

@@ -18,10 +18,11 @@
 
 use super::gcm::{POWERS, powers};
 use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, TAG, Tables, Tail};
+use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, Polyval, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct GcmSiv;
@@ -69,9 +70,9 @@ impl Registered for GcmSiv {
 
 /// In the header: N, later N without the hash key's block; the lengths; the tag.
 #[inline(always)]
-fn header(m: &Facts<'_>) -> [u128; HEADER] {
-    let lengths = (m.len() as u128 * 8) << 64 | (m.data_len() as u128 * 8);
-    [m.nonce_block(), lengths, 0, m.given_tag()]
+fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    let lengths = m.data_bits() ^ up(m, 8, m.text_bits());
+    [m.nonce(), lengths, m.splat(&[0; 16]), m.given_tag()]
 }
 
 /// RFC 8452 section 4: the hash key, and the key of `bytes` bytes.
@@ -130,8 +131,8 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m)
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m)
     }
 
     #[inline(always)]
@@ -186,8 +187,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m)
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m)
     }
 
     #[inline(always)]

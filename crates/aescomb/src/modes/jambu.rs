@@ -19,10 +19,10 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
+use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Jambu;
@@ -93,16 +93,17 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let len = m.data_len();
-        let at = Tail::None.rows(len, HALF, 16) * HALF;
-        let in_all_bytes = u128::MAX / 0xff;
-        [
-            m.nonce_block(),
-            m.data_from(at),
-            (len - at) as u128 * in_all_bytes,
-            0,
-        ]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let done = |len| Tail::None.rows(len, HALF, 16) * HALF;
+        let left = m.in_all_bytes(
+            #[inline(always)]
+            |m| m.data - done(m.data),
+        );
+        let last = m.block(
+            #[inline(always)]
+            |m| m.data_from(done(m.sizes().data), 16),
+        );
+        [m.nonce(), last, left, m.splat(&[0; 16])]
     }
 
     #[inline(always)]

@@ -28,10 +28,11 @@
 use super::gcm::{POWERS, powers};
 use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tables, Tail};
 use crate::backend::Backend;
+use crate::facts::{Fact, Facts};
 use crate::isa::{Cipher, Isa, Plain, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Julius;
@@ -80,14 +81,16 @@ impl Registered for Julius {
 /// In the header: the nonce; the lengths, both in reverse byte order; ones where n is
 /// odd; the tag.
 #[inline(always)]
-fn header(m: &Facts<'_>, len: usize) -> [u128; HEADER] {
-    let odd = len.div_ceil(16) % 2;
-    [
-        m.nonce_block().swap_bytes(),
-        (m.data_len() as u128) << 64 | len as u128,
-        (odd as u128).wrapping_neg(),
-        m.given_tag(),
-    ]
+fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> [F::W; HEADER] {
+    let lengths = m.block(
+        #[inline(always)]
+        |m| (m.sizes().data as u128) << 64 | len(m) as u128,
+    );
+    let odd = m.block(
+        #[inline(always)]
+        |m| ((len(m).div_ceil(16) % 2) as u128).wrapping_neg(),
+    );
+    [m.nonce().swap_bytes(), lengths, odd, m.given_tag()]
 }
 
 /// The hash of what comes before associated data.
@@ -141,8 +144,12 @@ impl Sweep for Hash {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m, m.len())
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(
+            m,
+            #[inline(always)]
+            |m| m.text(),
+        )
     }
 
     #[inline(always)]
@@ -253,8 +260,12 @@ impl Sweep for Open {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m, m.opened_len())
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(
+            m,
+            #[inline(always)]
+            |m| m.opened_len(),
+        )
     }
 
     #[inline(always)]

@@ -28,11 +28,12 @@
 
 use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
+use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{self, Cipher, Part, Polyval, Wide, encrypt_block};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use core::slice;
 use zeroize::Zeroize;
@@ -110,14 +111,21 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let in_all_bytes = u128::MAX / 0xff;
-        let lacks = m.len().wrapping_neg() % 16;
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let data = m.number(
+            #[inline(always)]
+            |m| (m.data as u32).swap_bytes() as usize,
+        );
+        let lacks = m.block(
+            #[inline(always)]
+            |m| (m.text().wrapping_neg() % 16) as u128,
+        );
+        let lacks = lacks.shuffle(m.splat(&[0; 16]));
         [
-            m.nonce_block() | u128::from((m.data_len() as u32).swap_bytes()) << 96,
-            lacks as u128 * in_all_bytes,
+            m.nonce() ^ up(m, 12, data),
+            lacks,
             m.given_tag(),
-            0,
+            m.splat(&[0; 16]),
         ]
     }
 

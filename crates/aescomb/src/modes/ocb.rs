@@ -19,11 +19,12 @@
 
 use super::{Feed, HEADER, Holds, Registered, SECOND, Sweep, Tables, Tail, both};
 use crate::backend::Backend;
+use crate::facts::{Facts, up};
 use crate::gf128::double_block;
 use crate::isa::{Cipher, Isa, Wide};
 use crate::key::{CONSTANTS, Key};
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
 pub(crate) struct Ocb;
@@ -78,14 +79,18 @@ fn l<C: Cipher>(c: &C, i: u32) -> C::W {
 
 /// The tag's length in bits modulo 128 in 7 bits || 0* 1 || N.
 #[inline(always)]
-pub(super) fn nonce(m: &Facts<'_>) -> u128 {
-    // The bytes of the block in order are those of the integer from the lowest on.
-    let end = |n: usize| m.nonce_block() << (8 * (16 - n)) | 1 << (8 * (15 - n));
-    let nonce = match m.nonce_len() {
-        12 => end(12), // the usual length, without shifts that vary
-        n => end(n),
-    };
-    nonce | (m.tag_len() as u128 * 8 % 128) << 1
+pub(super) fn nonce<F: Facts>(m: &F) -> F::W {
+    // N has at most 15 bytes.
+    let before = m.in_all_bytes(
+        #[inline(always)]
+        |m| 15 - m.nonce,
+    );
+    let bit = m.splat(&1u128.to_le_bytes()).shuffle(before.up());
+    let tag = m.number(
+        #[inline(always)]
+        |m| (m.tag * 8 % 128) << 1,
+    );
+    up(m, 1, m.nonce().shuffle(before.up())) ^ bit ^ tag
 }
 
 /// In the header: the nonce; later HASH(A). In the state: the offset, the sum.
@@ -108,8 +113,9 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [nonce(&m), 0, 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let zero = m.splat(&[0; 16]);
+        [nonce(m), zero, zero, zero]
     }
 
     #[inline(always)]

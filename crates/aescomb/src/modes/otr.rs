@@ -28,10 +28,11 @@
 use super::pmac::{add, sevenfold, triple};
 use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, doubles, ocb};
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
 
 pub(crate) struct Otr;
@@ -88,8 +89,9 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [ocb::nonce(&m), 0, 0, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let zero = m.splat(&[0; 16]);
+        [ocb::nonce(m), zero, zero, zero]
     }
 
     #[inline(always)]

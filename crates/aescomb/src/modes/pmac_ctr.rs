@@ -29,11 +29,12 @@
 use super::pmac::{Mac, add, triple};
 use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct PmacCtr;
@@ -85,8 +86,9 @@ const USES: Uses = Uses {
 
 /// In the header: the nonce; the tag.
 #[inline(always)]
-fn header(m: &Facts<'_>) -> [u128; HEADER] {
-    [m.nonce_block(), 0, 0, m.given_tag()]
+fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    let zero = m.splat(&[0; 16]);
+    [m.nonce(), zero, zero, m.given_tag()]
 }
 
 /// In the state: the next block's mask, in reverse byte order; the sum.
@@ -106,8 +108,8 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m)
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m)
     }
 
     #[inline(always)]
@@ -168,8 +170,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        header(&m)
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        header(m)
     }
 
     #[inline(always)]

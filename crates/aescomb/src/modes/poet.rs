@@ -24,10 +24,11 @@
 
 use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::isa::{self, Block, Cipher, Part, Wide, encrypt_block};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use core::slice;
 use zeroize::Zeroize;
@@ -137,14 +138,20 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let nonce = m.nonce_block();
-        let rest = m.data_len() % 16;
-        let bits = 8 * rest as u32;
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let rest = m.in_all_bytes(
+            #[inline(always)]
+            |m| m.data % 16,
+        );
+        let end = m.block(
+            #[inline(always)]
+            |m| m.data_from(m.sizes().data / 16 * 16, 16),
+        );
+        let nonce = m.nonce();
         [
-            m.data_from(m.data_len() - rest) | nonce << bits,
-            nonce.checked_shr(128 - bits).unwrap_or(0) | 0x80 << bits,
-            m.len() as u128 * 8,
+            end ^ nonce.shuffle(rest.up()),
+            nonce.shuffle(rest.down()) ^ rest.one_zero(),
+            m.text_bits(),
             m.given_tag(),
         ]
     }

@@ -21,10 +21,10 @@
 
 use super::cloc::{PARAM, crypt, crypt_last};
 use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Silc;
@@ -72,12 +72,16 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let data = m.number(
+            #[inline(always)]
+            |m| m.data,
+        );
         [
-            PARAM << 24 | m.nonce_block() << 32,
-            (m.data_len() as u128).swap_bytes(),
-            (m.len() as u128).swap_bytes(),
-            0,
+            up(m, 4, m.nonce()) ^ m.splat(&(PARAM << 24).to_le_bytes()),
+            data.swap_bytes(),
+            m.text().swap_bytes(),
+            m.splat(&[0; 16]),
         ]
     }
 

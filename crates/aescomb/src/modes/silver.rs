@@ -24,10 +24,11 @@
 #![forbid(unsafe_code)]
 
 use super::{FORWARD, Feed, HEADER, Holds, Own, Registered, Sweep, Tables, Tail};
+use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, RoundKeys, Way, Wide};
 use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 
 pub(crate) struct Silver;
@@ -86,9 +87,13 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     };
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        let (text, data) = (m.len() as u128, m.data_len() as u128);
-        [m.nonce_block(), text << 64 | data, text << 64 | text, 0]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let data = m.number(
+            #[inline(always)]
+            |m| m.data,
+        );
+        let text = up(m, 8, m.text());
+        [m.nonce(), text ^ data, text ^ m.text(), m.splat(&[0; 16])]
     }
 
     #[inline(always)]

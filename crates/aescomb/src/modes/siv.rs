@@ -19,10 +19,11 @@
 use super::cmac::{masked, subkeys};
 use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
+use crate::facts::Facts;
 use crate::isa::{Cipher, Wide, encrypt_block};
 use crate::key::Key;
 use crate::lane_keys::Uses;
-use crate::lanes::{Facts, Last, Piece};
+use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
 
 pub(crate) struct Siv;
@@ -164,8 +165,9 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const USES: Uses = USES;
 
     #[inline(always)]
-    fn header(_: &Key, m: Facts<'_>) -> [u128; HEADER] {
-        [0, 0, 0, m.given_tag()]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        let zero = m.splat(&[0; 16]);
+        [zero, zero, zero, m.given_tag()]
     }
 
     #[inline(always)]

@@ -1,0 +1,244 @@
+//! What modes may know of messages before these begin.
+//!
+//! `unsafe` here rests on the facts stated for a [`Job`] that was admitted, in `job.rs`.
+#![allow(unsafe_code)]
+
+use crate::bytes;
+use crate::isa::{Block, Isa, Wide};
+use crate::job::Job;
+use crate::key::Key;
+use crate::lanes::nowhere;
+use crate::modes::{MAX_UNIT, both};
+
+/// How many bytes the parts of a message have, but its text.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    pub nonce: usize,
+    /// Associated data, which has one component at most.
+    pub data: usize,
+    /// The tag, at most 16.
+    pub tag: usize,
+}
+
+/// What a mode may know of messages, in rows: for each lane's message what is said here of
+/// one. The cost of a header is paid for every message: what comes of sizes alone is
+/// worked out once where they are alike, and bytes are loaded into their lanes.
+pub(crate) trait Facts {
+    type W: Wide;
+
+    /// The same block in every lane.
+    fn splat(&self, block: &Block) -> Self::W;
+
+    /// A number that `f` makes of the sizes, as a little-endian integer.
+    fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> Self::W;
+
+    /// How many bits the text has, likewise.
+    #[inline(always)]
+    fn text_bits(&self) -> Self::W {
+        self.text().shift_left(self.splat(&both(3)))
+    }
+
+    /// How many bits the associated data has.
+    #[inline(always)]
+    fn data_bits(&self) -> Self::W {
+        self.number(
+            #[inline(always)]
+            |m| m.data * 8,
+        )
+    }
+
+    /// Whether `f` holds for all.
+    fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool;
+
+    /// How many bytes the text has, as a little-endian integer: the ciphertext where that
+    /// is given.
+    fn text(&self) -> Self::W;
+
+    /// The first bytes of the nonce, at most 16, and zeros.
+    fn nonce(&self) -> Self::W;
+
+    /// The first bytes of the associated data, at most `n` of them and at most 16, and
+    /// zeros.
+    fn data(&self, n: usize) -> Self::W;
+
+    /// The tag that was given, for modes whose tags have 16 bytes; zeros where the tag is
+    /// to be made.
+    fn given_tag(&self) -> Self::W;
+
+    /// A block that `f` makes of all that is known of a message, as a little-endian
+    /// integer. Message by message: slower than the others.
+    fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> Self::W;
+
+    /// `number` in every byte of the block, for numbers below 256.
+    #[inline(always)]
+    fn in_all_bytes(&self, f: impl Fn(Sizes) -> usize + Copy) -> Self::W {
+        self.number(f).shuffle(self.splat(&[0; 16]))
+    }
+
+    /// Ones where `f` holds, zeros elsewhere.
+    #[inline(always)]
+    fn ones(&self, f: impl Fn(Sizes) -> bool + Copy) -> Self::W {
+        self.in_all_bytes(
+            #[inline(always)]
+            |m| usize::from(f(m)),
+        )
+        .any()
+    }
+}
+
+/// A block moved up by `n` bytes, with zeros before it.
+#[inline(always)]
+pub(crate) fn up<F: Facts + ?Sized>(m: &F, n: usize, x: F::W) -> F::W {
+    let mut index = [0x80; 16];
+    let mut i = n;
+    while i < 16 {
+        index[i] = (i - n) as u8;
+        i += 1;
+    }
+    x.shuffle(m.splat(&index))
+}
+
+/// All that a mode may know of one message.
+#[derive(Clone, Copy)]
+pub(crate) struct Fact<'j> {
+    job: &'j Job,
+    pub key: &'j Key,
+    /// Whether the tag was given with the message.
+    given: bool,
+}
+
+impl<'j> Fact<'j> {
+    #[inline(always)]
+    pub(crate) fn new(job: &'j Job, key: &'j Key, given: bool) -> Self {
+        Fact { job, key, given }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes {
+            nonce: self.job.nonce_len as usize,
+            data: self.job.data_len,
+            tag: self.job.tag_len.min(16) as usize,
+        }
+    }
+
+    /// The first bytes of the nonce, at most 16, and zeros, as a little-endian integer.
+    #[inline(always)]
+    pub(crate) fn nonce_block(&self) -> u128 {
+        let len = (self.job.nonce_len as usize).min(16);
+        // SAFETY: the nonce has that many bytes.
+        u128::from_le_bytes(unsafe { bytes::load(self.job.nonce, len) })
+    }
+
+    pub(crate) fn nonce(&self) -> &'j [u8] {
+        match self.job.nonce_len {
+            0 => &[],
+            // SAFETY: the nonce has that many bytes.
+            len => unsafe { core::slice::from_raw_parts(self.job.nonce, len as usize) },
+        }
+    }
+
+    /// Bytes of the text.
+    #[inline(always)]
+    pub(crate) fn text(&self) -> usize {
+        self.job.len
+    }
+
+    /// Bytes of the message that is opened, as its receiver has said.
+    #[inline(always)]
+    pub(crate) fn opened_len(&self) -> usize {
+        self.job.opened_len
+    }
+
+    /// Whether the message's last block is filled up; with the ciphertext, the byte
+    /// after its tag tells.
+    #[inline(always)]
+    pub(crate) fn is_filled(&self) -> bool {
+        match self.given {
+            // SAFETY: the tag has 17 bytes and is readable.
+            true => unsafe { self.job.flag().read() == 1 },
+            false => self.job.is_filled(),
+        }
+    }
+
+    /// The associated data from byte `at` on, at most `n` bytes and at most 16, and zeros,
+    /// as a little-endian integer.
+    #[inline(always)]
+    pub(crate) fn data_from(&self, at: usize, n: usize) -> u128 {
+        let len = self.job.data_len.saturating_sub(at).min(n).min(16);
+        // SAFETY: the only component has that many bytes there.
+        u128::from_le_bytes(unsafe { bytes::load(self.job.data.wrapping_add(at), len) })
+    }
+}
+
+/// Of one message, in all lanes.
+pub(crate) struct One<'j, S> {
+    pub s: S,
+    pub fact: Fact<'j>,
+}
+
+impl<S: Isa> One<'_, S> {
+    #[inline(always)]
+    fn numbers(&self, number: usize) -> S::W {
+        self.s.numbers(&[number; MAX_UNIT])
+    }
+
+    #[inline(always)]
+    unsafe fn load(&self, at: *const u8, len: usize) -> S::W {
+        let at = if len == 0 { nowhere() } else { at };
+        // SAFETY: the caller's.
+        unsafe { self.s.load_everywhere(at, len.min(16)) }
+    }
+}
+
+impl<S: Isa> Facts for One<'_, S> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+
+    #[inline(always)]
+    fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
+        self.numbers(f(self.fact.sizes()))
+    }
+
+    #[inline(always)]
+    fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool {
+        f(self.fact.sizes())
+    }
+
+    #[inline(always)]
+    fn text(&self) -> S::W {
+        self.numbers(self.fact.job.len)
+    }
+
+    #[inline(always)]
+    fn nonce(&self) -> S::W {
+        // SAFETY: it has that many bytes.
+        unsafe { self.load(self.fact.job.nonce, self.fact.job.nonce_len as usize) }
+    }
+
+    #[inline(always)]
+    fn data(&self, n: usize) -> S::W {
+        // SAFETY: the only component has that many bytes.
+        unsafe { self.load(self.fact.job.data, self.fact.job.data_len.min(n)) }
+    }
+
+    #[inline(always)]
+    fn given_tag(&self) -> S::W {
+        let len = if self.fact.given {
+            self.fact.job.tag_len
+        } else {
+            0
+        };
+        // SAFETY: the tag has that many bytes.
+        unsafe { self.load(self.fact.job.tag, len as usize) }
+    }
+
+    #[inline(always)]
+    fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
+        self.s.splat(&f(self.fact).to_le_bytes())
+    }
+}
