@@ -345,6 +345,7 @@ if [ $install = yes ]; then
     step "Python package, installed" with_library python/test.sh --workspace -q
 fi
 step "assembly" "$xtask" asm-check --built
+step "instructions a message" "$xtask" instructions
 if [ $emulation = yes ]; then
     # What these backends compute is tested natively; here, that they are found, and
     # that nothing uses instructions that the CPU lacks.

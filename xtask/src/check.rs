@@ -14,6 +14,8 @@
 //! 6. A kernel calls nothing that is generic over instruction sets or modes, but for
 //!    what is out of line on purpose.
 //! 7. No hot loop is unrolled, but for those that do a line of the cache at a time.
+//! 8. No hot loop loads a key for each of several chains, as the operand of their AES
+//!    instructions, while it leaves a vector register alone: one load into it would do.
 
 use crate::asm::{Function, Instruction};
 use crate::source::{Expected, without_paths};
@@ -115,6 +117,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
 /// as many registers in flight.
 const FOR_SERIAL_MODES: &str = "vaes256vl";
+/// Those with AVX-512, which have 32 vector registers; others have 16.
+const WITH_32_REGISTERS: &[&str] = &["vaes512", "vaes256vl"];
 /// Passes whose loops have no AES: their cipher is called once a message.
 const WITHOUT_CIPHER: &[&str] = &["gcm::Mac", "gcm_siv::Authenticate", "julius::Hash"];
 /// Directions that have no other pass.
@@ -155,6 +159,10 @@ pub struct Row {
     calls: usize,
     spills: usize,
     budget: usize,
+    /// AES instructions whose key another chain has loaded, too.
+    again: usize,
+    /// Vector registers that the loop does not mention.
+    free: usize,
 }
 
 #[derive(Debug, Default)]
@@ -252,6 +260,12 @@ impl Instruction {
             && vector(&self.args).is_some()
     }
 
+    /// Where an AES round takes its key from, if from memory.
+    fn key_in_memory(&self) -> Option<&str> {
+        let (place, _) = self.args.split_once("), ")?;
+        self.is_round().then_some(place)
+    }
+
     /// What is called, demangled.
     fn callee(&self) -> String {
         let symbol = self.args.trim_start_matches('*');
@@ -265,6 +279,32 @@ fn vector(operands: &str) -> Option<char> {
     let name = operands.strip_prefix('%')?;
     let letter = name.chars().next()?;
     ("xyz".contains(letter) && name[1..].starts_with("mm")).then_some(letter)
+}
+
+/// AES rounds that load a key which another has loaded since the last branch: of another
+/// chain, as a chain takes each key once. After a branch it may be the same chain, on its way
+/// for another size of key.
+fn loaded_again(body: &[&Instruction]) -> usize {
+    let straight = body.split(|i| i.op.starts_with('j'));
+    let again = straight.map(|part| {
+        let keys = Vec::from_iter(part.iter().filter_map(|i| i.key_in_memory()));
+        keys.len() - BTreeSet::from_iter(&keys).len()
+    });
+    again.sum()
+}
+
+/// Numbers of the vector registers that instructions mention.
+fn mentioned(body: &[&Instruction]) -> BTreeSet<u8> {
+    let words = body
+        .iter()
+        .flat_map(|i| i.args.split(|c: char| !c.is_ascii_alphanumeric()));
+    let number = |word: &str| {
+        word.strip_prefix(['x', 'y', 'z'])?
+            .strip_prefix("mm")?
+            .parse()
+            .ok()
+    };
+    words.filter_map(number).collect()
 }
 
 /// Checks all functions of the crate.
@@ -339,6 +379,10 @@ fn check_kernel(
             fail(format!("not inlined: {callee}"));
         }
     }
+    let registers = match WITH_32_REGISTERS.contains(&kernel.isa) {
+        true => 32,
+        false => 16,
+    };
     let mut rows = Vec::new();
     for body in function.innermost_loops() {
         let aes = body.iter().filter(|i| i.is_round());
@@ -368,6 +412,8 @@ fn check_kernel(
             calls: calls_made.len(),
             spills: body.iter().filter(|i| i.is_spill()).count(),
             budget: budget(kernel, is_line),
+            again: loaded_again(&body),
+            free: registers - mentioned(&body).len(),
         };
         if let Some(one) = calls_made.first() {
             fail(format!("hot loop {} calls {one}", row.place));
@@ -376,6 +422,12 @@ fn check_kernel(
             fail(format!(
                 "hot loop {} stores {} vectors to the stack, budget {}",
                 row.place, row.spills, row.budget
+            ));
+        }
+        if row.again > 0 && row.free > 0 {
+            fail(format!(
+                "hot loop {} has {} loads of keys that other chains load, too, and {} registers free",
+                row.place, row.again, row.free
             ));
         }
         rows.push(row);
@@ -439,13 +491,21 @@ fn without_modules(direction: &str) -> String {
 /// The rows for people.
 pub fn table(rows: &[Row]) -> String {
     let mut out = format!(
-        "{:<52} {:>4} {:>3} {:>4} {:>5} {:>6} {:>6}\n",
-        "kernel", "loop", "reg", "AES", "calls", "spills", "budget"
+        "{:<52} {:>4} {:>3} {:>4} {:>5} {:>6} {:>6} {:>5} {:>4}\n",
+        "kernel", "loop", "reg", "AES", "calls", "spills", "budget", "again", "free"
     );
     for row in rows {
         out.push_str(&format!(
-            "{:<52} {:>4} {}mm {:>4} {:>5} {:>6} {:>6}\n",
-            row.kernel, row.place, row.register, row.aes, row.calls, row.spills, row.budget
+            "{:<52} {:>4} {}mm {:>4} {:>5} {:>6} {:>6} {:>5} {:>4}\n",
+            row.kernel,
+            row.place,
+            row.register,
+            row.aes,
+            row.calls,
+            row.spills,
+            row.budget,
+            row.again,
+            row.free
         ));
     }
     out
@@ -514,6 +574,37 @@ mod tests {
         // Not a spill: a reload, and a store elsewhere.
         let other = "\tmovaps 16(%rsp), %xmm0\n\tmovdqu %xmm0, (%rdx,%rax)\n";
         assert_eq!(failures(&kernel_with(other)), [""; 0]);
+    }
+
+    #[test]
+    fn a_key_that_each_chain_loads_is_flagged() {
+        let twice = "\taesenc 16(%rax), %xmm0\n\taesenc 16(%rax), %xmm2\n";
+        let found = failures(&kernel_with(twice));
+        assert_eq!(found.len(), 2);
+        assert!(
+            found[0].ends_with(
+                "has 1 loads of keys that other chains load, too, and 13 registers free"
+            ),
+            "{found:?}"
+        );
+        // With a destination of its own, as AVX has it.
+        let found = failures(&kernel_with(&twice.replace("%xmm2", "%xmm2, %xmm2")));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_key_that_has_to_be_loaded_is_not() {
+        let twice = "\taesenc 16(%rax), %xmm0\n\taesenc 16(%rax), %xmm2\n";
+        // No register is free.
+        let all: String = (0..16)
+            .map(|n| format!("\tpxor %xmm{n}, %xmm{n}\n"))
+            .collect();
+        assert_eq!(failures(&kernel_with(&(all + twice))), [""; 0]);
+        // Keys of two lanes; and one chain, which goes another way for each size of key.
+        let ways = twice.replacen("xmm0\n", "xmm0\n\tjmp .LBB0_1\n", 1);
+        for other in [twice.replacen("16", "32", 1), ways] {
+            assert_eq!(failures(&kernel_with(&other)), [""; 0]);
+        }
     }
 
     #[test]

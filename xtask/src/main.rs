@@ -2,8 +2,11 @@
 
 mod asm;
 mod check;
+mod instructions;
 mod record;
 mod source;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod trace;
 mod vectors;
 
 use std::ffi::OsStr;
@@ -13,6 +16,7 @@ use std::{env, fs};
 
 const USAGE: &str = "\
 usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
+       cargo xtask instructions [--update]
        cargo xtask with-asm COMMAND...
        cargo xtask record [--check]
        cargo xtask vectors [--check]
@@ -22,6 +26,10 @@ usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
   --verbose   prints a line for every loop
   --built     checks what with-asm has compiled last
   --asm FILE  checks this assembly instead of compiling
+  instructions
+              counts the instructions that a 64-byte message takes, which must not be more
+              than bench/instructions.md says; the library is compiled as by with-asm
+  --update    writes that page instead
   with-asm    runs a command that compiles the library for release, in a folder of its
               own, with assembly: once for all commands that ask for the same features
   record      puts the tables of the newest record of bench/record into README.md
@@ -48,6 +56,11 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "with-asm" => match rest.split_first() {
             Some((program, arguments)) => with_asm(program, arguments),
             None => return misuse("with-asm needs a command"),
+        },
+        Some((task, rest)) if task == "instructions" => match rest {
+            [] => count(false),
+            [update] if update == "--update" => count(true),
+            _ => return misuse("instructions has one option, --update"),
         },
         Some((task, rest)) if task == "record" => match rest {
             [] => record::run(root(), false),
@@ -141,6 +154,23 @@ fn asm_check(verbose: bool, from: From) -> Result<bool, String> {
         report.failures.len()
     );
     Ok(report.failures.is_empty())
+}
+
+/// Counts what batches execute; `update` writes the figures down. All of the workspace is
+/// asked for, so that its tests are linked with the same library.
+fn count(update: bool) -> Result<bool, String> {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        println!("instructions: nothing done, they are counted on x86-64 Linux only");
+        return Ok(true);
+    }
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = "build --quiet --release --workspace --all-features --example counted";
+    let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+    if !with_asm(cargo, &arguments)? {
+        return Err(format!("cargo {} failed", arguments.join(" ")));
+    }
+    let program = asm_folder().join(host()?).join("release/examples/counted");
+    instructions::run(root(), &program, update)
 }
 
 /// The folder of builds with assembly.

@@ -6,8 +6,8 @@ mod common;
 use aescomb::{Backend, Comb, Key, Keys, Kind, Mode, Op, Status};
 use common::{
     BATCHES, Call, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check, comb,
-    data, degrees, fit, for_all, lengths, nonce, ops, paint, raw_key, refs, run, sample, table,
-    works_with,
+    comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint, raw_key,
+    refs, run, sample, table, works_with,
 };
 use std::sync::Arc;
 
@@ -219,6 +219,27 @@ fn every_form_at_every_alignment() {
                 };
                 check(&mut any_comb(&mut draw, backend), &heap, &call, &samples);
             }
+        }
+    });
+}
+
+/// Texts that lie a page or half of one apart share lines of the first-level cache, and the
+/// engine has a way of its own for such groups.
+#[test]
+fn texts_at_the_same_place_of_a_page() {
+    let mut draw = Draw::new(14);
+    for_all(|mode, backend, op| {
+        for offset in 0..64 {
+            let mut comb = comb_apart(&mut draw, backend);
+            let lens = lengths_apart(&mut draw, mode);
+            let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+            let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
+            let call = Call {
+                appended: draw.below(2) == 0,
+                apart: Some(draw.pick(&[2048, 4096])),
+                ..Call::new(op, keys, draw.pick(&Form::APART))
+            };
+            check(&mut comb, &Heap::new(Some(offset)), &call, &samples);
         }
     });
 }

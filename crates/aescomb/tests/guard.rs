@@ -11,8 +11,8 @@ mod common;
 
 use aescomb::{Keys, Mode};
 use common::{
-    Call, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, degrees, fit, for_all, sample,
-    table,
+    Call, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart, degrees, fit,
+    for_all, lengths_apart, sample, table,
 };
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -224,6 +224,36 @@ fn batches(edge: Edge) {
     });
 }
 
+/// Texts that lie a page or half of one apart, which the engine does in a way of its own: the
+/// last of them ends at a guard, or the first begins after one.
+fn apart(edge: Edge) {
+    let fences = Fences::new(edge);
+    let mut draw = Draw::new(15);
+    let mut turn = 0;
+    for_all(|mode, backend, op| {
+        for _ in 0..16 {
+            let mut comb = comb_apart(&mut draw, backend);
+            let mut lens = lengths_apart(&mut draw, mode);
+            let apart = draw.pick(&[2048, 4096]);
+            // As many as there is room for.
+            lens.truncate(Fence::PAGES * 4096 / apart);
+            // What begins every text at another place of a line, if the last ends at a page.
+            turn += 13;
+            if let Some(last) = lens.last_mut() {
+                *last = fit(mode, 64 + turn % 64);
+            }
+            let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+            let (keys, samples) = batch(&mut draw, mode, shapes, &lens);
+            let call = Call {
+                appended: draw.below(2) == 0,
+                apart: Some(apart),
+                ..Call::new(op, keys, draw.pick(&Form::APART))
+            };
+            check(&mut comb, &fences, &call, &samples);
+        }
+    });
+}
+
 fn one_message_calls(edge: Edge) {
     let fences = Fences::new(edge);
     for mode in Mode::ALL {
@@ -253,6 +283,12 @@ fn batches_end_at_a_guard() {
 #[test]
 fn batches_begin_at_a_guard() {
     batches(Edge::Before);
+}
+
+#[test]
+fn texts_apart_between_guards() {
+    apart(Edge::After);
+    apart(Edge::Before);
 }
 
 #[test]

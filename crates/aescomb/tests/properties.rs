@@ -41,11 +41,9 @@ impl Way {
 
     fn call<'k>(&self, op: Op, keys: Keys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
         Call {
-            op,
-            keys,
-            form: *self.form.get(works_with(samples)),
             spare: self.spare,
             appended: self.appended,
+            ..Call::new(op, keys, *self.form.get(works_with(samples)))
         }
     }
 }

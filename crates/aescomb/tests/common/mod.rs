@@ -307,6 +307,26 @@ pub fn lengths(mode: Mode) -> Vec<usize> {
     all
 }
 
+/// A scheduler for [`lengths_apart`], with the backend's own parallelism degree or another.
+pub fn comb_apart(draw: &mut Draw, backend: Backend) -> Comb {
+    let mut degrees = vec![backend.default_lanes(), 24, 32];
+    degrees.retain(|degree| *degree <= backend.max_lanes());
+    comb(backend, draw.pick(&degrees))
+}
+
+/// Lengths of a batch whose messages lie 2,048 bytes apart or more: enough messages for a
+/// group or two of any degree; all of a line of the cache, all longer, or mixed.
+pub fn lengths_apart(draw: &mut Draw, mode: Mode) -> Vec<usize> {
+    let count = draw.pick(&[9, 9, 11, 16, 17, 25, 33, 35]);
+    let all = draw.pick(&[64, 64, 79, 200, 1500]);
+    let mixed = draw.below(2) == 0;
+    let mut len = || match mixed {
+        true => draw.pick(&[0, 33, 64, 64, 65, 127, 128, 200, 333, 1500]),
+        false => all,
+    };
+    (0..count).map(|_| fit(mode, len())).collect()
+}
+
 /// A message and what becomes of it.
 #[derive(Clone, Debug)]
 pub struct Sample {

@@ -48,6 +48,10 @@ impl Form {
     /// Those that are not packed.
     pub const MESSAGES: [Form; 3] = [Form::InPlace, Form::Copy, Form::CopyUninit];
 
+    /// Those whose messages lie as far apart as [`Call::apart`] says: in place twice, and from
+    /// one buffer to another.
+    pub const APART: [Form; 3] = [Form::Slots, Form::Ring, Form::RingToSlots];
+
     /// Whether nonces and tags lie in columns, each of one length, and associated
     /// data in one buffer.
     pub fn is_packed(self) -> bool {
@@ -75,6 +79,9 @@ pub struct Call<'k> {
     pub spare: usize,
     /// Whether sealed texts end in their tags.
     pub appended: bool,
+    /// Bytes from one message's beginning to the next one's in rings and slots, instead of
+    /// as many as they take.
+    pub apart: Option<usize>,
 }
 
 impl<'k> Call<'k> {
@@ -85,6 +92,7 @@ impl<'k> Call<'k> {
             form,
             spare: 0,
             appended: false,
+            apart: None,
         }
     }
 
@@ -248,12 +256,13 @@ pub fn check<S: Scheduler, M: Memory>(
             Keys::Refs(_) => format!("references {keys:?}"),
         };
         format!(
-            "{mode} {} {} {:?} spare={} appended={}, {keys}, lengths {lens:?}",
+            "{mode} {} {} {:?} spare={} appended={} apart={:?}, {keys}, lengths {lens:?}",
             call.op.name(),
             comb.about(mode, call.op),
             call.form,
             call.spare,
-            call.appended
+            call.appended,
+            call.apart
         )
     };
     let outcomes = run(comb, memory, call, samples).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -520,7 +529,8 @@ struct Places {
 #[derive(Clone, Copy)]
 enum Shape {
     Offsets,
-    Slots,
+    /// So many bytes from one to the next, or gaps of different lengths.
+    Slots(Option<usize>),
     Ring(usize),
 }
 
@@ -537,8 +547,8 @@ impl Places {
             end = at + len;
             at = match shape {
                 Shape::Offsets => at + len,
-                Shape::Slots => at + len + spare * (i % 3),
-                Shape::Ring(stride) => at + stride,
+                Shape::Slots(None) => at + len + spare * (i % 3),
+                Shape::Slots(Some(stride)) | Shape::Ring(stride) => at + stride,
             };
         }
         if let (Shape::Ring(_), Some(last)) = (shape, starts.last()) {
@@ -584,7 +594,7 @@ where
     fn layout(&self) -> Layout<'_, O> {
         match self.shape {
             Shape::Offsets => Layout::Offsets(&self.a),
-            Shape::Slots => Layout::Slots {
+            Shape::Slots(_) => Layout::Slots {
                 starts: &self.a,
                 lengths: &self.b,
             },
@@ -617,10 +627,11 @@ where
         || op == Op::Seal && (call.appends() || changes_length(call.mode()));
     let last_room = rooms.last().copied().unwrap_or(0);
 
-    let stride = rooms.iter().max().unwrap_or(&0) + spare;
+    let least = rooms.iter().max().unwrap_or(&0) + spare;
+    let stride = call.apart.unwrap_or(least);
     let shape = match call.form {
         Form::Offsets | Form::OffsetsCopy => Shape::Offsets,
-        Form::Slots => Shape::Slots,
+        Form::Slots => Shape::Slots(call.apart),
         _ => Shape::Ring(stride),
     };
     let from = Places::new(shape, lens, last_room, spare);
@@ -629,9 +640,9 @@ where
     let to = match call.form {
         _ if mac => None,
         Form::Offsets if grows => slots(Shape::Offsets),
-        Form::OffsetsCopy if grows => slots(Shape::Slots),
+        Form::OffsetsCopy if grows => slots(Shape::Slots(call.apart)),
         Form::Slots if grows => slots(Shape::Ring(stride)),
-        Form::RingToSlots => slots(Shape::Slots),
+        Form::RingToSlots => slots(Shape::Slots(call.apart)),
         _ => None,
     };
     let copies = !mac && (to.is_some() || call.form == Form::OffsetsCopy);
@@ -679,7 +690,7 @@ where
             Shape::Ring(data_lens.iter().max().unwrap_or(&0) + spare)
         }
         Form::Slots => Shape::Offsets,
-        _ => Shape::Slots,
+        _ => Shape::Slots(None),
     };
     let data_room = data_lens.last().copied().unwrap_or(0);
     let data_places = Places::new(data_shape, data_lens, data_room, spare);
