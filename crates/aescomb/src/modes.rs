@@ -287,8 +287,8 @@ pub(crate) enum Holds {
     Place,
     /// The sum of something of all blocks so far.
     Sum,
-    /// A hash by [`Cipher::hash`].
-    Hash,
+    /// A hash by [`Cipher::hash`], in this field.
+    Hash { polyval: bool },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
     Last,
 }

@@ -9,7 +9,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::isa::{Block, Cipher, Field, Isa, Sums, Uniform, Way, Wide};
+use crate::isa::{Block, Cipher, Field, Isa, Plain, Polyval, Sums, Uniform, Way, Wide};
 use crate::key::Key;
 use crate::lanes::{MAX_LANES, take_row};
 use crate::modes::{Holds, MAX_UNIT, SECOND, State, Sweep, Tables, both};
@@ -26,14 +26,16 @@ type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
 struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     c: Uniform<'k, S>,
     hashing: &'t Hashing<'t, S::Unit>,
-    /// The row before, where that is hashed while this one is encrypted.
+    /// The row before, where that is hashed while this one is encrypted; whether there is
+    /// none yet.
     late: Option<&'t Late<S>>,
+    first: bool,
     /// Bytes of a row that is not full.
     bytes: usize,
 }
 
 /// A row that is not yet hashed, and the place of its powers.
-type Late<S> = Cell<Option<(<S as Isa>::W, usize)>>;
+type Late<S> = Cell<(<S as Isa>::W, usize)>;
 
 /// The hash of one message, whose products are summed up before they are reduced: of a
 /// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
@@ -278,13 +280,15 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
             return self.hashing.hash::<S, F>(s, hash, x, blocks);
         };
         // What waits for a row's encryption would keep the CPU from the next row.
-        self.settle();
-        let (at, ends) = self.hashing.advance(S::LANES);
-        if ends {
-            self.hashing.add(s, hash ^ x, at, S::LANES);
-            return self.hashing.end::<S, F>(s);
-        }
-        late.set(Some((hash ^ x, at)));
+        let x = match self.first {
+            true => hash ^ x,
+            false => match self.settle::<F>() {
+                Some(hash) => hash ^ x,
+                None => x,
+            },
+        };
+        let (at, _) = self.hashing.advance(S::LANES);
+        late.set((x, at));
         self.zero()
     }
 
@@ -315,17 +319,21 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
             c: self.c,
             hashing: self.hashing,
             late: None,
+            first: false,
             bytes,
         }
     }
 
-    /// Hashes the row before this one, if it is not.
+    /// Hashes the row before this one; the hash, if a run ends with it.
     #[inline(always)]
-    fn settle(&self) {
+    fn settle<F: Field>(&self) -> Option<S::W> {
         let s = self.c.s;
-        if let Some((x, at)) = self.late.and_then(Cell::take) {
-            self.hashing.add(s, x, at, S::LANES);
-        }
+        let (x, at) = self.late?.get();
+        self.hashing.add(s, x, at, S::LANES);
+        (at + S::LANES == POWERS).then(
+            #[inline(always)]
+            || self.hashing.end::<S, F>(s),
+        )
     }
 }
 
@@ -412,17 +420,40 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Sweep, const LONG: bool>(
     let mut at = rows.start;
     let mut w;
     if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
-        // Without a result there is no encryption to wait for.
-        let late = Cell::new(None);
-        let c = row::<S, M>(s, (keys, key), hashing, M::OUTPUT.then_some(&late));
+        let late = Cell::new((s.splat(&[0; 16]), 0));
+        let c = row::<S, M>(
+            s,
+            (keys, key),
+            hashing,
+            const { late_hash::<M>().is_some() }.then_some(&late),
+        );
         let mut v = spread::<S, M>(c, &state);
         let mut text = Text::<S, M>::new(src, dst);
-        while rows.end - at >= S::LANES {
+        if const { late_hash::<M>().is_some() } {
+            let c = Neighbours { first: true, ..c };
             // SAFETY: so many rows are left from `at` on, here and below.
             unsafe { text.step(c, &mut v, at) };
             at += S::LANES;
         }
-        c.settle();
+        while rows.end - at >= S::LANES {
+            // SAFETY: as above.
+            unsafe { text.step(c, &mut v, at) };
+            at += S::LANES;
+        }
+        if let Some((block, polyval)) = const { late_hash::<M>() } {
+            let hash = match polyval {
+                true => c.settle::<Polyval>(),
+                false => c.settle::<Plain>(),
+            };
+            v = M::State::from_fn(
+                #[inline(always)]
+                |i| match (v.blocks().get(i), hash) {
+                    (Some(_), Some(hash)) if i == block => hash,
+                    (Some(x), _) => *x,
+                    _ => s.splat(&[0; 16]),
+                },
+            );
+        }
         if const { !in_units::<M>() } {
             let before = v;
             let left = rows.end - at;
@@ -472,6 +503,7 @@ fn row<'k, 't, S: Isa, M: Sweep>(
         c,
         hashing,
         late,
+        first: false,
         bytes: 0,
     }
 }
@@ -518,7 +550,7 @@ fn first<S: Isa, M: Sweep>(
             };
             match holds {
                 Holds::Place => u.splat(&lane(s, *then, left)),
-                Holds::Hash => s.first(*now),
+                Holds::Hash { .. } => s.first(*now),
                 Holds::Last if left > 0 => u.splat(&lane(s, *now, left - 1)),
                 Holds::Last => u.splat(&lane(s, *now, S::LANES - 1)),
                 Holds::Sum if left > 0 => {
@@ -623,6 +655,19 @@ impl<S: Isa, M: Sweep> Text<S, M> {
             }
         }
     }
+}
+
+/// Which block of state is hashed a row later, and in which field: where there is no
+/// encryption to wait for, none.
+const fn late_hash<M: Sweep>() -> Option<(usize, bool)> {
+    let mut i = 0;
+    while i < M::BLOCKS.len() && M::OUTPUT {
+        if let Holds::Hash { polyval } = M::BLOCKS[i] {
+            return Some((i, polyval));
+        }
+        i += 1;
+    }
+    None
 }
 
 /// Whether rows may be of any width: what is left of a message is then done register by

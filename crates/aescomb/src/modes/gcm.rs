@@ -155,7 +155,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place];
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Place];
     const TABLES: usize = POWERS;
     const ALONE_FROM: usize = 40;
     const ENDS_ALIKE: bool = true;
@@ -273,7 +273,7 @@ impl Sweep for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
     const TABLES: usize = POWERS;
     const ALONE_FROM: usize = 128;
     const ENDS_ALIKE: bool = true;

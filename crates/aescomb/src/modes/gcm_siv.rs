@@ -120,7 +120,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
     const TABLES: usize = POWERS;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;

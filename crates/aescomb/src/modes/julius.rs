@@ -134,7 +134,7 @@ impl Sweep for Hash {
     const MORE: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash];
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }];
     const TABLES: usize = POWERS;
     const HEADER: usize = 3;
     const OUTPUT: bool = false;
@@ -249,7 +249,7 @@ impl Sweep for Open {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash, Holds::Place, Holds::Sum];
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }, Holds::Place, Holds::Sum];
     const TABLES: usize = POWERS;
     const HEADER: usize = 4;
     const TAG: bool = true;
