@@ -6,9 +6,9 @@
 use crate::bytes;
 use crate::isa::{Block, Isa, Wide};
 use crate::job::Job;
-use crate::key::Key;
-use crate::lanes::nowhere;
+use crate::key::{Key, Keys};
 use crate::modes::{MAX_UNIT, both};
+use crate::parts::{gather_of, nowhere, tag};
 
 /// How many bytes the parts of a message have, but its text.
 #[derive(Clone, Copy)]
@@ -29,7 +29,8 @@ pub(crate) trait Facts {
     /// The same block in every lane.
     fn splat(&self, block: &Block) -> Self::W;
 
-    /// A number that `f` makes of the sizes, as a little-endian integer.
+    /// A number that `f` makes of the sizes, as a little-endian integer. Lanes without a
+    /// message have sizes of 0.
     fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> Self::W;
 
     /// How many bits the text has, likewise.
@@ -240,5 +241,115 @@ impl<S: Isa> Facts for One<'_, S> {
     #[inline(always)]
     fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
         self.s.splat(&f(self.fact).to_le_bytes())
+    }
+}
+
+/// What a mode may know of the messages in the lanes.
+pub(crate) struct InLanes<'l, S, const L: usize> {
+    pub s: S,
+    /// The messages, and [`EMPTY`] in lanes without one; the lengths of their texts.
+    pub jobs: &'l [*const Job; L],
+    pub len: &'l [usize; L],
+    pub used: usize,
+    /// Whether nonces, associated data and tags are of the same lengths in all.
+    pub alike: bool,
+    pub keys: Keys<'l>,
+    /// Whether tags are given.
+    pub given: bool,
+}
+
+impl<S: Isa, const L: usize> InLanes<'_, S, L> {
+    #[inline(always)]
+    fn fact(&self, l: usize) -> Fact<'_> {
+        // SAFETY: lanes in use have a job, borrowed meanwhile.
+        let job = unsafe { &*self.jobs[l] };
+        Fact::new(job, self.keys.get(job.place), self.given)
+    }
+
+    /// # Safety
+    /// What `of` says is readable.
+    #[inline(always)]
+    unsafe fn gather(&self, of: impl Fn(&Job) -> (*const u8, usize) + Copy) -> S::W {
+        let mut x = self.s.splat(&[0; 16]);
+        // SAFETY: the caller's; lanes have jobs.
+        unsafe { gather_of(self.s, self.jobs, self.alike, of, &mut x) };
+        x
+    }
+}
+
+impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+
+    #[inline(always)]
+    fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
+        if self.alike {
+            let number = f(self.fact(0).sizes());
+            return self.s.splat(&(number as u128).to_le_bytes());
+        }
+        let mut numbers = [0; L];
+        for l in 0..S::LANES {
+            numbers[l] = f(self.fact(l).sizes());
+        }
+        self.s.numbers(&numbers)
+    }
+
+    #[inline(always)]
+    fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool {
+        let lanes = if self.alike { 1 } else { S::LANES };
+        let mut all = true;
+        for l in 0..lanes {
+            all &= f(self.fact(l).sizes());
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn text(&self) -> S::W {
+        self.s.numbers(self.len)
+    }
+
+    #[inline(always)]
+    fn nonce(&self) -> S::W {
+        // SAFETY: nonces have these lengths.
+        unsafe {
+            self.gather(
+                #[inline(always)]
+                |job| (job.nonce, job.nonce_len as usize),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn data(&self, n: usize) -> S::W {
+        // SAFETY: the only components have these lengths.
+        unsafe {
+            self.gather(
+                #[inline(always)]
+                |job| (job.data, job.data_len.min(n)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn given_tag(&self) -> S::W {
+        match self.given {
+            // SAFETY: tags have these lengths.
+            true => unsafe { self.gather(tag) },
+            false => self.s.splat(&[0; 16]),
+        }
+    }
+
+    #[inline(always)]
+    fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
+        let mut blocks = [[0; 16]; L];
+        for l in 0..self.used {
+            blocks[l] = f(self.fact(l)).to_le_bytes();
+        }
+        self.s.load_row(&blocks)
     }
 }

@@ -8,13 +8,13 @@
 #![allow(unsafe_code)]
 
 use crate::comb::Window;
-use crate::facts::{Fact, Facts, Sizes};
+use crate::facts::InLanes;
 use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
 use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::modes::{Feed, HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
-use core::cell::UnsafeCell;
+use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
 use core::ops::Range;
 
 /// The most messages in flight, over all backends.
@@ -24,31 +24,6 @@ const MAX_STATE: usize = 3;
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;
-
-/// Zeros for lanes that have nothing to read or to write, and for pieces of no bytes: two
-/// blocks, as associated data may be read from a place in the first. A pointer into [`Lanes`] would become invalid with the next exclusive
-/// reference to it. The cell puts it into writable memory: a masked store of no bytes to
-/// other memory takes hundreds of cycles.
-struct Nowhere(UnsafeCell<[Block; 2]>);
-static NOWHERE: Nowhere = Nowhere(UnsafeCell::new([[0; 16]; 2]));
-
-// SAFETY: only no bytes are ever written to it.
-unsafe impl Sync for Nowhere {}
-
-#[inline(always)]
-pub(crate) const fn nowhere() -> *mut u8 {
-    NOWHERE.0.get().cast()
-}
-
-/// What lanes without a message are given.
-static EMPTY: Job = Job {
-    src: nowhere(),
-    dst: nowhere(),
-    nonce: nowhere(),
-    data: nowhere(),
-    tag: nowhere(),
-    ..Job::NONE
-};
 
 /// Up to 16 bytes of every message: what rows leave over.
 #[derive(Clone, Copy)]
@@ -77,87 +52,6 @@ pub(crate) struct Last<W> {
     pub second: Piece<W>,
     /// Whether any message has some.
     pub more: bool,
-}
-
-/// Where bytes are, and how many. Of no bytes, the place is [`NOWHERE`]: a masked load that
-/// loads nothing takes hundreds of cycles where nothing can be read.
-#[inline(always)]
-fn some(at: *const u8, len: usize) -> (*const u8, usize) {
-    (if len == 0 { nowhere() } else { at }, len)
-}
-
-#[inline(always)]
-fn some_mut(at: *mut u8, len: usize) -> (*mut u8, usize) {
-    (if len == 0 { nowhere() } else { at }, len)
-}
-
-/// In each lane what `of` says of its job, at most 16 bytes: of as many bytes in all lanes as
-/// in the first one, where they are `alike`. Out of line, as it is long and done once a
-/// message.
-///
-/// # Safety
-/// There are `S::LANES` jobs, and what `of` says is readable.
-#[inline(never)]
-unsafe fn gather_of<S: Isa>(
-    s: S,
-    jobs: &[*const Job],
-    alike: bool,
-    of: impl Fn(&Job) -> (*const u8, usize) + Copy,
-    x: &mut S::W,
-) {
-    s.enter(
-        #[inline(always)]
-        // SAFETY: the caller's. What lanes without a message have is 16 bytes long.
-        || unsafe {
-            let jobs = &jobs[..S::LANES];
-            let len = of(&*jobs[0]).1.min(16);
-            *x = match alike {
-                true if len == 0 => s.splat(&[0; 16]),
-                true => s.gather_part(
-                    #[inline(always)]
-                    |l| (of(&*jobs[l]).0, len),
-                ),
-                false => s.gather_part(
-                    #[inline(always)]
-                    |l| {
-                        let (at, len) = of(&*jobs[l]);
-                        some(at, len.min(16))
-                    },
-                ),
-            };
-        },
-    );
-}
-
-/// Writes tags, of 16 bytes at most.
-///
-/// # Safety
-/// There are `S::LANES` jobs, with writable tags.
-#[inline(never)]
-unsafe fn scatter_tags<S: Isa>(s: S, jobs: &[*const Job], alike: bool, x: &S::W) {
-    s.enter(
-        #[inline(always)]
-        // SAFETY: the caller's. Lanes without a message have a tag of no bytes.
-        || unsafe {
-            let jobs = &jobs[..S::LANES];
-            let len = (*jobs[0]).tag_len.min(16) as usize;
-            match alike && (*jobs[S::LANES - 1]).tag_len > 0 {
-                true => s.scatter_part(
-                    *x,
-                    #[inline(always)]
-                    |l| ((*jobs[l]).tag, len),
-                ),
-                false => s.scatter_part(
-                    *x,
-                    #[inline(always)]
-                    |l| {
-                        let job = &*jobs[l];
-                        some_mut(job.tag, job.tag_len.min(16) as usize)
-                    },
-                ),
-            }
-        },
-    );
 }
 
 /// What a component of associated data has, over all messages.
@@ -401,8 +295,10 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             || {
                 let header = M::header(&InLanes {
                     s,
-                    lanes: self,
+                    jobs: &self.job,
+                    len: &self.len,
                     used,
+                    alike: self.alike,
                     keys,
                     given,
                 });
@@ -493,118 +389,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         component.rows = component.rows.max(rows);
         component.left |= self.has[l];
         component.any |= has;
-    }
-}
-
-/// What a mode may know of the messages in the lanes.
-struct InLanes<'l, S, const L: usize, const IDLE: usize> {
-    s: S,
-    lanes: &'l Lanes<L, IDLE>,
-    used: usize,
-    keys: Keys<'l>,
-    /// Whether tags are given.
-    given: bool,
-}
-
-impl<S: Isa, const L: usize, const IDLE: usize> InLanes<'_, S, L, IDLE> {
-    #[inline(always)]
-    fn fact(&self, l: usize) -> Fact<'_> {
-        // SAFETY: lanes in use have a job, borrowed meanwhile.
-        let job = unsafe { &*self.lanes.job[l] };
-        Fact::new(job, self.keys.get(job.place), self.given)
-    }
-
-    /// # Safety
-    /// What `of` says is readable.
-    #[inline(always)]
-    unsafe fn gather(&self, of: impl Fn(&Job) -> (*const u8, usize) + Copy) -> S::W {
-        let mut x = self.s.splat(&[0; 16]);
-        // SAFETY: the caller's; lanes have jobs.
-        unsafe { gather_of(self.s, &self.lanes.job, self.lanes.alike, of, &mut x) };
-        x
-    }
-}
-
-/// Where a tag is, and its length.
-#[inline(always)]
-fn tag(job: &Job) -> (*const u8, usize) {
-    (job.tag, job.tag_len as usize)
-}
-
-impl<S: Isa, const L: usize, const IDLE: usize> Facts for InLanes<'_, S, L, IDLE> {
-    type W = S::W;
-
-    #[inline(always)]
-    fn splat(&self, block: &Block) -> S::W {
-        self.s.splat(block)
-    }
-
-    #[inline(always)]
-    fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
-        if self.lanes.alike {
-            let number = f(self.fact(0).sizes());
-            return self.s.splat(&(number as u128).to_le_bytes());
-        }
-        let mut numbers = [0; L];
-        for l in 0..self.used {
-            numbers[l] = f(self.fact(l).sizes());
-        }
-        self.s.numbers(&numbers)
-    }
-
-    #[inline(always)]
-    fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool {
-        let used = if self.lanes.alike { 1 } else { self.used };
-        let mut all = true;
-        for l in 0..used {
-            all &= f(self.fact(l).sizes());
-        }
-        all
-    }
-
-    #[inline(always)]
-    fn text(&self) -> S::W {
-        self.s.numbers(&self.lanes.len)
-    }
-
-    #[inline(always)]
-    fn nonce(&self) -> S::W {
-        // SAFETY: nonces have these lengths.
-        unsafe {
-            self.gather(
-                #[inline(always)]
-                |job| (job.nonce, job.nonce_len as usize),
-            )
-        }
-    }
-
-    #[inline(always)]
-    fn data(&self, n: usize) -> S::W {
-        // SAFETY: the only components have these lengths.
-        unsafe {
-            self.gather(
-                #[inline(always)]
-                |job| (job.data, job.data_len.min(n)),
-            )
-        }
-    }
-
-    #[inline(always)]
-    fn given_tag(&self) -> S::W {
-        match self.given {
-            // SAFETY: tags have these lengths.
-            true => unsafe { self.gather(tag) },
-            false => self.s.splat(&[0; 16]),
-        }
-    }
-
-    #[inline(always)]
-    fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
-        let mut blocks = [[0; 16]; L];
-        for l in 0..self.used {
-            blocks[l] = f(self.fact(l)).to_le_bytes();
-        }
-        self.s.load_row(&blocks)
     }
 }
 

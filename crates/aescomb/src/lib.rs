@@ -77,6 +77,7 @@ mod lanes;
 mod mode;
 mod modes;
 mod neighbours;
+mod parts;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod scheduler;

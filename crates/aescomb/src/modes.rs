@@ -535,6 +535,10 @@ pub(crate) trait Sweep {
     /// beginning to end, under the one key of a call.
     const ALONE_FROM: usize = usize::MAX;
 
+    /// Below how many bytes messages of one length are nevertheless better done in lanes,
+    /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
+    const LANES_BELOW: usize = 0;
+
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
     const ENDS_ALIKE: bool = false;

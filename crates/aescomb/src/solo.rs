@@ -27,12 +27,6 @@ pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
         && <S::Unit as Isa>::LANES < S::LANES
 }
 
-/// Whether it is better done by itself, under the one key of a call.
-#[inline(always)]
-pub(crate) fn is_solo<M: Sweep>(job: &Job) -> bool {
-    job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
-}
-
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
 /// by from the one that was given.
 #[inline(always)]

@@ -10,8 +10,8 @@ use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::modes::{Feed, Sweep, Tables, rows};
-use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, is_solo, solo};
+use crate::modes::{Feed, MAX_UNIT, Sweep, Tables, rows};
+use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
 
@@ -195,14 +195,25 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
     };
     // In the caller's order: those that are better done by themselves.
     let mut solos = 0;
+    // Short messages that are equal fill the lanes of whole groups; only others are done by
+    // themselves.
+    let fills = alike.texts && jobs.first().is_some_and(|job| job.len < M::LANES_BELOW);
+    let whole = match fills && <S::Unit as Isa>::LANES == MAX_UNIT {
+        true => jobs.len() / degree * degree,
+        false => 0,
+    };
+    let is_solo = |i: usize| {
+        let job = &jobs[i];
+        i >= whole && job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
+    };
     if const { has_solos::<S, M>() }
         && let Some(Shared { keys, key, .. }) = one
-        && jobs.iter().any(is_solo::<M>)
+        && (0..jobs.len()).any(is_solo)
     {
         let mut made = None;
         let tables = kept_tables::<S, M>(s, key, &mut made);
         for (i, job) in jobs.iter().enumerate() {
-            if is_solo::<M>(job) {
+            if is_solo(i) {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i]);
                 solo::<S, M>(s, (keys, key), tables, job, verdict);
                 solos += 1;
@@ -212,13 +223,16 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             return;
         }
     }
+    // The others come before those that were done, where they are equal.
+    let left = jobs.len() - solos;
+    let equal = alike.texts && alike.keys && (solos == 0 || left == whole);
     let mut queue = queue.fill(
-        jobs.len(),
-        alike.texts && alike.keys && solos == 0,
+        if equal { left } else { jobs.len() },
+        equal,
         #[inline(always)]
         |i| {
             let job = &jobs[i];
-            if const { has_solos::<S, M>() } && solos > 0 && is_solo::<M>(job) {
+            if const { has_solos::<S, M>() } && solos > 0 && is_solo(i) {
                 return None;
             }
             let class = match alike.keys {

@@ -158,6 +158,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Place];
     const TABLES: usize = POWERS;
     const ALONE_FROM: usize = 40;
+    const LANES_BELOW: usize = 176;
     const ENDS_ALIKE: bool = true;
     const HEADER: usize = 2;
     const TAG: bool = true;
