@@ -44,7 +44,10 @@ pub fn offers(case: Case, messages: usize, data_bytes: usize) -> Vec<Offer> {
         way: Way::Rust(run),
     };
     let ours = |interface, run| rust(AESCOMB, &["aescomb"], interface, run);
-    let mut offers = vec![ours("Comb, packed batch", ours::packed(case))];
+    let mut offers = vec![
+        ours("Comb, packed batch", ours::packed(case)),
+        ours("Comb, jobs described once", ours::jobs(case)),
+    ];
     // `Key` takes associated data as one component, if empty, which SIV tells from none.
     if messages == 1 && (case.mode != Mode::Siv || data_bytes > 0) {
         let interface = match case.in_place() {

@@ -1,8 +1,13 @@
 //! aescomb itself.
+//!
+//! `unsafe` here rests on the batch that jobs are made of: its buffers stay where they are,
+//! and nobody else uses them during a call.
+#![allow(unsafe_code)]
 
 use crate::batch::{Batch, Run};
 use crate::case::Case;
-use aescomb::{Comb, Key, Layout, MessageResult, Op, Packed, Text};
+use aescomb::{Comb, Job, Jobs, Key, Layout, MessageResult, Op, Packed, Text};
+use aescomb_measure::Slot;
 
 /// One call of `Comb` for the packed form of a batch.
 pub fn packed(case: Case) -> Run {
@@ -67,6 +72,66 @@ impl Columns {
         let verdict = comb.run(case.op, key, &mut packed);
         verdict.expect("a good batch").failed
     }
+}
+
+/// One call of `Comb` for jobs that describe the messages once, before all calls, as a packet
+/// ring or a table of sessions does.
+pub fn jobs(case: Case) -> Run {
+    let key = Key::new(case.mode, case.key()).expect("a good key");
+    let mut comb = Comb::new();
+    let mut ring: Vec<Aligned> = Vec::new();
+    Box::new(move |batch| {
+        if ring.is_empty() {
+            ring = described(case, batch);
+        }
+        // SAFETY: the jobs lead to this batch's memory, which stays where it is and is
+        // borrowed by this call alone.
+        let mut jobs = unsafe { Jobs::new(ring.as_mut_ptr().cast(), ring.len()) };
+        let verdict = comb.run(case.op, &key, &mut jobs);
+        verdict.expect("a good batch").failed
+    })
+}
+
+/// A job at a multiple of 64 bytes: two lines of the cache.
+#[repr(C, align(64))]
+struct Aligned(Job);
+
+const _: () = assert!(size_of::<Aligned>() == size_of::<Job>());
+
+fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
+    let slots = batch.source.slots().to_vec();
+    let source = batch.source.bytes_mut().as_mut_ptr();
+    let target = match &mut batch.target {
+        Some(target) => target.bytes_mut().as_mut_ptr(),
+        None => source,
+    };
+    let made = case.is_aead() || case.op == Op::Mac;
+    let job = |(i, slot): (usize, &Slot)| Job {
+        src: source.wrapping_add(slot.offset),
+        src_len: slot.len,
+        dst: match case.op {
+            Op::Mac => std::ptr::null_mut(),
+            _ => target.wrapping_add(slot.offset),
+        },
+        dst_len: match case.op {
+            Op::Mac => 0,
+            _ => slot.len,
+        },
+        nonce: batch.nonces[i].as_ptr(),
+        nonce_len: batch.nonce_bytes as u32,
+        data: match batch.data.len() {
+            0 => std::ptr::null(),
+            _ => batch.data.as_ptr(),
+        },
+        data_len: batch.data.len(),
+        tag: match made {
+            true => batch.tags[i].as_mut_ptr(),
+            false => std::ptr::null_mut(),
+        },
+        tag_len: if made { 16 } else { 0 },
+        ..Job::default()
+    };
+    slots.iter().enumerate().map(job).map(Aligned).collect()
 }
 
 /// The methods of `Key`, which are for one message, and in place.

@@ -200,6 +200,8 @@ pub(crate) struct Call<'k> {
 pub(crate) struct Alike {
     /// The lengths of texts.
     pub texts: bool,
+    /// Those of associated data, of nonces and of tags.
+    pub data: bool,
     /// The sizes of keys.
     pub keys: bool,
 }
@@ -208,6 +210,7 @@ impl Alike {
     /// What no messages have.
     pub(crate) const ALL: Alike = Alike {
         texts: true,
+        data: true,
         keys: true,
     };
 }
@@ -326,7 +329,7 @@ impl<'k> Call<'k> {
         &self,
         first: *mut Job,
         count: usize,
-    ) -> Option<bool> {
+    ) -> Option<(bool, bool)> {
         // Fewer are as fast one by one.
         if count < 4 || self.rules.untold {
             return None;
@@ -341,7 +344,7 @@ impl<'k> Call<'k> {
         &self,
         _: *mut Job,
         _: usize,
-    ) -> Option<bool> {
+    ) -> Option<(bool, bool)> {
         None
     }
 
@@ -629,9 +632,14 @@ mod tests {
                             // SAFETY: there are so many.
                             let found = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), n) };
                             let what = (mode, op, appended, place, i);
-                            if let Some(equal) = found {
-                                let lengths = jobs.iter().all(|job| job.src_len == good.src_len);
-                                assert_eq!(equal, lengths, "{what:?}");
+                            if let Some(alike) = found {
+                                let texts = jobs.iter().all(|job| job.src_len == good.src_len);
+                                let data = jobs.iter().all(|job| {
+                                    let shape =
+                                        |job: &Job| (job.data_len, job.nonce_len, job.tag_len);
+                                    shape(job) == shape(&good)
+                                });
+                                assert_eq!(alike, (texts, data), "{what:?}");
                                 let written: Vec<_> = jobs
                                     .iter()
                                     // SAFETY: it was reported.

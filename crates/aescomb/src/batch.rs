@@ -2,7 +2,8 @@
 
 use crate::admission::{Alike, Bounds, Call, SIGN, is_short};
 use crate::error::{Allowed, Error, Field};
-use crate::job::{Job, Jobs};
+use crate::job::{Aligned, Job, Jobs};
+use crate::mode::Op;
 use crate::text::Text;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -38,7 +39,7 @@ pub enum Status {
 /// # Ok::<(), aescomb::Error>(())
 /// ```
 #[derive(Debug)]
-#[repr(transparent)]
+#[repr(C, align(64))]
 pub struct Message<'a> {
     /// The kernels read it where it is.
     job: Job,
@@ -526,7 +527,7 @@ pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: us
 }
 
 pub(crate) mod sealed {
-    use super::{Alike, Call, Error, Job, Range, Status, Vec};
+    use super::{Aligned, Alike, Call, Error, Job, Range, Status, Vec};
 
     pub trait Sealed {}
 
@@ -540,9 +541,9 @@ pub(crate) mod sealed {
         /// caller gave nothing else is written.
         fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
         /// Makes the jobs of a range of messages that were checked, in `memory` if need be.
-        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>);
+        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>);
         /// The jobs that were prepared last, for that range.
-        fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Job]) -> &'a [Job];
+        fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Aligned]) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
     }
 }
@@ -561,7 +562,7 @@ impl sealed::Parts for [Message<'_>] {
         Job::check(call, Job::of_mut(self))
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Job>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
         if call.may_append() {
             for job in Job::of_mut(&mut self[range]) {
                 (job.tag, job.len) = call.prepared(job);
@@ -569,7 +570,7 @@ impl sealed::Parts for [Message<'_>] {
         }
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Job]) -> &'a [Job] {
+    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Aligned]) -> &'a [Job] {
         Job::of(&self[range])
     }
 
@@ -591,11 +592,11 @@ impl sealed::Parts for Jobs<'_> {
         Jobs::check(self, call)
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Job>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
         Jobs::prepare(self, call, range);
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Job]) -> &'a [Job] {
+    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Aligned]) -> &'a [Job] {
         self.as_slice(range)
     }
 
@@ -619,11 +620,11 @@ macro_rules! as_slice {
                 self[..].check(call)
             }
 
-            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>) {
+            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>) {
                 self[..].prepare(call, range, memory)
             }
 
-            fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j [Job]) -> &'j [Job] {
+            fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j [Aligned]) -> &'j [Job] {
                 self[..].jobs(range, memory)
             }
 
@@ -671,24 +672,28 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         }
         Ok(Alike {
             texts: false,
+            data: false,
             keys: call.has_shared_key(),
         })
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Job>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>) {
         let first = range.start;
         if memory.len() < range.len() {
-            memory.resize(range.len(), Job::default());
+            memory.resize(range.len(), Aligned::default());
         }
-        let jobs = &mut memory[..range.len()];
+        let jobs = Aligned::jobs_mut(&mut memory[..range.len()]);
         // Looked at again, for memory that another program part changes against all
         // rules: nothing beyond the buffers may be touched.
-        let there = by_layout!(self.layout, layout => self.describe_all(layout, call, first, jobs));
+        let there = by_layout!(self.layout, layout => match call.op {
+            Op::Encrypt | Op::Decrypt => self.describe_all::<false>(layout, call, first, jobs),
+            _ => self.describe_all::<true>(layout, call, first, jobs),
+        });
         assert!(there, "the layout of a batch changed during a call");
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Job]) -> &'a [Job] {
-        &memory[..range.len()]
+    fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Aligned]) -> &'a [Job] {
+        Aligned::jobs(&memory[..range.len()])
     }
 
     #[inline(always)]
@@ -782,19 +787,19 @@ impl<O: Offset> Packed<'_, O> {
         if !call.is_same_for_all() {
             return None;
         }
-        let (good, texts) = by_layout!(self.layout, layout => self.look(layout, call));
+        let (good, texts, data) = by_layout!(self.layout, layout => self.look(layout, call));
         let keys = match self.keys {
             Some(keys) => call.have_keys(keys.iter().copied())?,
             // The first key, which the first message has.
             None => true,
         };
-        good.then_some(Alike { texts, keys })
+        good.then_some(Alike { texts, data, keys })
     }
 
     /// Whether all messages are good, with `layout` that of their texts, and whether these
-    /// have one length. A walk over each column: few values are in use at a time.
+    /// and their associated data have one length. A walk over each column: few values are in use at a time.
     #[inline(always)]
-    fn look(&mut self, layout: Layout<'_, O>, call: &Call<'_>) -> (bool, bool) {
+    fn look(&mut self, layout: Layout<'_, O>, call: &Call<'_>) -> (bool, bool, bool) {
         let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
         let bounds = call.bounds(self.appended);
         let (_, first_len, ..) = layout.place(0, src_end);
@@ -822,12 +827,15 @@ impl<O: Offset> Packed<'_, O> {
                 good &= bounds.fit(len, room).0;
             }
         }
+        let mut others = 0;
         if let Some(data) = self.data_layout {
+            let (_, first, ..) = data.place(0, self.data.len());
             let mut lengths = 0;
             for i in 0..layout.len() {
                 let (_, len, _, bad) = data.place(i, self.data.len());
                 wrong |= bad;
                 lengths |= len;
+                others |= len ^ first;
             }
             good &= is_short(lengths);
         }
@@ -840,7 +848,7 @@ impl<O: Offset> Packed<'_, O> {
                 };
             }
         }
-        (good && wrong & SIGN == 0, other == 0)
+        (good && wrong & SIGN == 0, other == 0, others == 0)
     }
 
     /// Whether a text of a good length that is inside its buffer has room for its result.
@@ -850,8 +858,10 @@ impl<O: Offset> Packed<'_, O> {
 
     /// Makes the jobs of messages from `first` on, with `layout` that of their texts; whether
     /// their texts and results are inside their buffers. A walk for each column, as in `look`.
+    /// Not `ALL` is for encryption and decryption alone, where no kernel reads what is of
+    /// associated data and tags, nor lengths that were checked.
     #[inline(always)]
-    fn describe_all(
+    fn describe_all<const ALL: bool>(
         &mut self,
         layout: Layout<'_, O>,
         call: &Call<'_>,
@@ -899,12 +909,22 @@ impl<O: Offset> Packed<'_, O> {
         for (k, job) in jobs.iter_mut().enumerate() {
             let i = first + k;
             job.nonce = nonces.wrapping_add(i.wrapping_mul(self.nonce.stride));
+            (job.place, job.components) = (0, components);
+            if !ALL {
+                continue;
+            }
             job.tag = tags.wrapping_add(i.wrapping_mul(self.tag.stride));
-            (job.nonce_len, job.tag_len, job.tag_appended) = (nonce_len, tag_len, appended);
-            (job.data, job.data_len, job.components) = (core::ptr::null(), 0, components);
-            (job.place, job.opened_len) = (0, usize::MAX);
+            // Side by side, and written at once.
+            (job.nonce_len, job.tag_len) = (nonce_len, tag_len);
+            (job.tag_appended, job.component_count) = (appended, 0);
+            job.opened_len = usize::MAX;
         }
-        if let Some(data) = self.data_layout {
+        if ALL && self.data_layout.is_none() {
+            for job in &mut *jobs {
+                (job.data, job.data_len) = (core::ptr::null(), 0);
+            }
+        }
+        if ALL && let Some(data) = self.data_layout {
             for (k, job) in jobs.iter_mut().enumerate() {
                 let (at, len, _, bad) = data.place(first + k, self.data.len());
                 (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
@@ -941,7 +961,7 @@ impl<O: Offset> Packed<'_, O> {
         }
         // The places are good; the rest is for admission to judge.
         let job = core::slice::from_mut(job);
-        self.describe_all(self.layout, call, i, job);
+        self.describe_all::<true>(self.layout, call, i, job);
         Ok(())
     }
 }

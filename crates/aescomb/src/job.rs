@@ -24,6 +24,7 @@ use core::ops::Range;
 /// pointer may be null where its length is 0.
 ///
 /// The layout is that of the C struct with the same members in the same order.
+/// Calls are fastest where jobs begin at multiples of 64 bytes.
 ///
 /// ```
 /// use aescomb::{Comb, Job, Jobs, Key, Mode, Status};
@@ -117,6 +118,29 @@ impl Default for Job {
     }
 }
 
+/// A job in as few lines of the cache as it can be in: the check and the kernels read it
+/// whole.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Aligned(pub Job);
+
+const _: () = assert!(size_of::<Aligned>() == size_of::<Job>());
+const _: () = assert!(size_of::<Message<'_>>() == size_of::<Job>());
+
+impl Aligned {
+    #[inline(always)]
+    pub(crate) fn jobs(memory: &[Aligned]) -> &[Job] {
+        // SAFETY: they are jobs, one after the other.
+        unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), memory.len()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn jobs_mut(memory: &mut [Aligned]) -> &mut [Job] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len()) }
+    }
+}
+
 impl Job {
     pub(crate) const NONE: Job = Job {
         src: core::ptr::null(),
@@ -176,10 +200,11 @@ impl Job {
         admission.admit(first).map_err(|e| e.at(0))?;
         let (_, len) = call.prepared(first);
         // SAFETY: there are so many jobs, and they are borrowed.
-        if let Some(texts) = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
+        if let Some((texts, data)) =
+            unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
             && let Some(keys) = call.have_keys(jobs.iter().map(|job| job.place))
         {
-            return Ok(Alike { texts, keys });
+            return Ok(Alike { texts, data, keys });
         }
         let mut equal = true;
         for (i, job) in jobs.iter_mut().enumerate() {
@@ -189,6 +214,7 @@ impl Job {
         }
         Ok(Alike {
             texts: equal,
+            data: false,
             keys: call.has_shared_key(),
         })
     }
@@ -378,10 +404,10 @@ impl<'a> Jobs<'a> {
         };
         admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
         // SAFETY: there are so many jobs, which nobody else uses.
-        if let Some(texts) = unsafe { call.all_good::<true>(self.first, self.count) }
+        if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
             && let Some(keys) = call.have_keys(0..self.count as u32)
         {
-            return Ok(Alike { texts, keys });
+            return Ok(Alike { texts, data, keys });
         }
         for i in 0..self.count {
             let written = admit(self, &mut admission, i).map_err(|e| e.at(i))?;
@@ -389,6 +415,7 @@ impl<'a> Jobs<'a> {
         }
         Ok(Alike {
             texts: false,
+            data: false,
             keys: call.has_shared_key(),
         })
     }

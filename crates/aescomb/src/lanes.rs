@@ -155,13 +155,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     }
 
     /// Makes a group of messages, longest first or nearly. Where tags are compared,
-    /// `verdicts` receives what each differs by from the one that was given.
+    /// `verdicts` receives what each differs by from the one that was given. `alike`: nonces,
+    /// associated data and tags are of the same lengths in all.
     #[inline(always)]
     pub(crate) fn group<'g, 'j, S: Isa, M: Sweep>(
         &'g mut self,
         s: S,
         messages: &[u32],
-        jobs: &'j [Job],
+        (jobs, alike): (&'j [Job], bool),
         keys: Keys<'_>,
         verdicts: Option<&'g mut [Block]>,
     ) -> Group<'g, 'j, L, IDLE> {
@@ -169,7 +170,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         assert!(!messages.is_empty() && messages.len() <= S::LANES);
         let used = messages.len();
         let own_keys = !matches!(keys, Keys::Shared(_));
-        self.fill::<M>(S::LANES, messages, jobs, own_keys);
+        self.fill::<M>(S::LANES, messages, jobs, own_keys, alike);
         if const { M::HEADER > 0 || M::MORE } {
             self.make_header::<S, M>(s, used, keys, verdicts.is_some());
         }
@@ -187,7 +188,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// scalar code that needs all registers, and the same for all instruction sets. What is
     /// written here is what every message costs: all else is read where its job is.
     #[inline(never)]
-    fn fill<M: Sweep>(&mut self, lanes: usize, messages: &[u32], jobs: &[Job], own_keys: bool) {
+    fn fill<M: Sweep>(
+        &mut self,
+        lanes: usize,
+        messages: &[u32],
+        jobs: &[Job],
+        own_keys: bool,
+        alike: bool,
+    ) {
         let used = messages.len();
         for (job, i) in self.job.iter_mut().zip(messages) {
             *job = &jobs[*i as usize];
@@ -195,9 +203,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if used < lanes {
             self.empty(used, lanes);
         }
-        if !self.read::<M>(used, false) {
+        if !self.read::<M>(used, alike, false) {
             self.sort(used);
-            self.read::<M>(used, false);
+            self.read::<M>(used, alike, false);
         }
         if own_keys {
             for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
@@ -226,12 +234,13 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// Reads what the jobs of the lanes in use say; whether no lane has more rows than the
     /// one before it, in all passes.
     #[inline(always)]
-    fn read<M: Sweep>(&mut self, used: usize, again: bool) -> bool {
-        let (mut left, mut same, mut data, mut differs) = (0, 0, 0, 0);
+    fn read<M: Sweep>(&mut self, used: usize, alike: bool, again: bool) -> bool {
+        let (mut left, mut same, mut differs) = (0, 0, 0);
         let mut sorted = true;
         let (mut least, mut then_least) = (usize::MAX, usize::MAX);
         // SAFETY: lanes have a job, borrowed meanwhile.
         let first = unsafe { &*self.job[0] };
+        let mut data = first.data_len;
         for l in 0..used {
             // SAFETY: as above.
             let job = unsafe { &*self.job[l] };
@@ -250,7 +259,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             if in_lines::<M>() {
                 same += usize::from((job.dst.addr() ^ first.dst.addr()) & SET == 0);
             }
-            if M::HEADER > 0 || M::DATA.is_some() || M::TAG {
+            if !alike && (M::HEADER > 0 || M::DATA.is_some() || M::TAG) {
                 data |= job.data_len;
                 differs |= (job.nonce_len ^ first.nonce_len) as usize
                     | (job.tag_len ^ first.tag_len) as usize
@@ -493,7 +502,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.done = 0;
         // Windows rest on it.
         assert!(
-            self.lanes.read::<M>(self.used, true),
+            self.lanes.read::<M>(self.used, self.lanes.alike, true),
             "lanes must stay in order"
         );
     }

@@ -6,7 +6,7 @@ use crate::batch::{Batch, Message, Status};
 use crate::bytes::is_zero;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
-use crate::job::Job;
+use crate::job::{Aligned, Job};
 use crate::key::{Key, Keys};
 use crate::mode::Op;
 use crate::modes::Mode;
@@ -49,7 +49,7 @@ pub struct Comb {
     lanes: Option<usize>,
     memory: Memory,
     /// Those of a packed batch, for a stretch of it.
-    jobs: Vec<Job>,
+    jobs: Vec<Aligned>,
     /// What tags differ by from those that were given.
     verdicts: Box<[Block; STRETCH]>,
 }

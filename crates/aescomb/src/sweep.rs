@@ -118,7 +118,7 @@ fn kernel_alone<S: Isa, M: Sweep>(
             let mut lanes = Lanes::<1, 0>::new();
             let verdicts = verdict.map(core::slice::from_mut);
             let jobs = core::slice::from_ref(job);
-            let group = lanes.group::<_, M>(n, &[0], jobs, key.into(), verdicts);
+            let group = lanes.group::<_, M>(n, &[0], (jobs, true), key.into(), verdicts);
             let keys = n.keys(key, M::USES);
             let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
             let derived = derived.as_mut();
@@ -303,7 +303,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 }
                 continue;
             }
-            let group = lanes.group::<_, M>(s, group, jobs, keys, verdicts.as_deref_mut());
+            let group =
+                lanes.group::<_, M>(s, group, (jobs, alike.data), keys, verdicts.as_deref_mut());
             let all = |i| keys.get(i);
             let derived = Some(&mut **derived);
             if let Some(one) = &one {

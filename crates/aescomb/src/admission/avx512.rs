@@ -40,7 +40,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
     call: &Call<'_>,
     first: *mut Job,
     count: usize,
-) -> Option<bool> {
+) -> Option<(bool, bool)> {
     let s = Vaes512::detect()?;
     // SAFETY: there is a job; what is read of it is the caller's.
     let (tag_len, tag_appended, components) = unsafe {
@@ -98,7 +98,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     (first, count): (*mut Job, usize),
     components: u32,
     (shorter, longer): (usize, usize),
-) -> Option<bool> {
+) -> Option<(bool, bool)> {
     let rules = call.rules;
     let has_shared_key = call.has_shared_key();
     s.enter(
@@ -208,7 +208,8 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
                 bad |= usize::from(has_shared_key) * shape[3];
             }
-            (bad == 0).then_some(members_of(other)[SRC_LEN] == 0)
+            let other = members_of(other);
+            (bad == 0).then_some((other[SRC_LEN] == 0, other[DATA_LEN] == 0))
         },
     )
 }

@@ -376,6 +376,7 @@ mod tests {
             Work {
                 jobs,
                 alike: Alike {
+                    data: false,
                     texts: false,
                     keys: true,
                 },
