@@ -100,6 +100,8 @@ const APART: &[&str] = &[
     "sweep::tables",
     "gcm::hashed",
     "key::KeyTables",
+    "isa::Isa>::lane_keys",
+    "::invert",
 ];
 
 /// Of these, what hot loops may call: once a row of neighbouring blocks.

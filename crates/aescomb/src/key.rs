@@ -18,10 +18,10 @@ pub(crate) const CONSTANTS: usize = 10;
 /// A key for one mode: the AES key schedules and the mode's constants.
 ///
 /// Immutable, `Send` and `Sync`, usable with every backend, wiped on drop. It has 704 bytes
-/// whatever the key size, of which a mode touches what it needs: messages side by side take
-/// no more than the first 64, and those that hold the mode's constants. A key allocates
-/// 256 bytes for the second call that decrypts with the inverse cipher (ECB, CBC, XTS, OCB),
-/// and 1 KiB once long messages of a mode like GCM or OCB come, or a second message by itself.
+/// whatever the key size, of which messages side by side touch little: mostly the first 64,
+/// and the mode's constants. A key allocates 256 bytes for the second call that takes the
+/// inverse cipher (decryption in ECB, CBC, XTS and OCB), and 1 KiB once long messages of a
+/// mode like GCM or OCB come, or a second message by itself.
 /// `Debug` shows the mode and the key size only.
 ///
 /// ```
@@ -215,7 +215,6 @@ impl Key {
 
     /// Keeps them for the next call, if this is not the first that has made them: a key that
     /// is used once allocates nothing.
-    #[inline(never)]
     pub(crate) fn keep_inverse(&self, made: &[Block; 15]) {
         if self.inverts.swap(true, Ordering::Relaxed) {
             self.inverse

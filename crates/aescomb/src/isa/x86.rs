@@ -582,21 +582,13 @@ impl<V: Vector> Schedule<V> {
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn broadcast<V: Vector>(key: &Key, uses: Uses) -> Broadcast<V> {
-    let made;
-    let mut dec = &key.enc;
+pub(crate) unsafe fn broadcast<V: Vector>(
+    key: &Key,
+    dec: &[Block; 15],
+    uses: Uses,
+) -> Broadcast<V> {
     // SAFETY: the caller's.
     unsafe {
-        if uses.inverse {
-            dec = match key.inverse() {
-                Some(kept) => kept,
-                None => {
-                    made = inverse_schedule::<V>(&key.enc, key.rounds());
-                    key.keep_inverse(&made);
-                    &made
-                }
-            };
-        }
         Broadcast {
             enc: Schedule::broadcast(&key.enc, uses.forward),
             dec: Schedule::broadcast(dec, uses.inverse),
@@ -611,7 +603,7 @@ pub(crate) unsafe fn broadcast<V: Vector>(key: &Key, uses: Uses) -> Broadcast<V>
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-unsafe fn inverse_schedule<V: Vector>(enc: &[Block; 15], rounds: usize) -> [Block; 15] {
+pub(crate) unsafe fn inverse_schedule<V: Vector>(enc: &[Block; 15], rounds: usize) -> [Block; 15] {
     let (mut mixed, mut dec) = ([[0; 16]; 15], [[0; 16]; 15]);
     let mut r = 1;
     while r < rounds {
@@ -1075,8 +1067,7 @@ pub(crate) fn schedule_row<V: Vector, const U: usize>(raw: Words<V, U>) -> Round
     out
 }
 
-/// Gives each lane what `uses` says of its key in `of`: schedules are made of the keys
-/// themselves, as to take so many round keys together costs more.
+/// Gives each lane what `uses` says of its key in `of`.
 ///
 /// # Safety
 /// The CPU has the instructions of `V`.
@@ -1088,14 +1079,10 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
 ) {
     const { assert!(U * V::BLOCKS <= L) };
     let rounds = of[0].rounds();
-    let bytes = (rounds - 6) * 4;
-    let at: *const *const u8 = of.as_ptr().cast();
     // SAFETY: the caller's; there is a key for each lane.
     unsafe {
-        let row = |offset: usize| V::gather_all(at, offset);
         if uses.forward || uses.inverse {
-            let raw = [row(offset_of!(Key, enc)), row(offset_of!(Key, enc) + 16)];
-            expand_row(keys, raw.map(Words::<V, U>), bytes, Part::First);
+            lane_schedules::<V, U, L>(keys, of, Part::First);
         }
         if uses.inverse {
             let mut r = 0;
@@ -1111,19 +1098,68 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
             }
         }
         if uses.second {
-            let raw = [
-                row(offset_of!(Key, second)),
-                row(offset_of!(Key, second) + 16),
-            ];
-            expand_row(keys, raw.map(Words::<V, U>), bytes, Part::Second);
+            lane_schedules::<V, U, L>(keys, of, Part::Second);
         }
         let mut i = 0;
         while i < uses.constants {
-            let row: [V; U] = row(offset_of!(Key, sub) + i * 16);
+            let row: [V; U] = gather_keys(of, offset_of!(Key, sub) + i * 16);
             V::store_all(&row, keys.subkey_mut(i));
             i += 1;
         }
     }
+}
+
+/// Makes the schedules of lanes of the keys themselves, where a register holds several:
+/// to collect so many round keys costs more, and there are more lines of the cache to wait
+/// for. One after the other, expanding costs more.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; there is a key for each lane.
+#[inline(always)]
+unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
+    keys: &mut LaneKeys<L>,
+    of: &[&Key; L],
+    part: Part,
+) {
+    let rounds = of[0].rounds();
+    let offset = match part {
+        Part::First => offset_of!(Key, enc),
+        Part::Second => offset_of!(Key, second),
+    };
+    // SAFETY: the caller's.
+    unsafe {
+        if const { V::BLOCKS > 1 } {
+            let raw = [gather_keys(of, offset), gather_keys(of, offset + 16)];
+            expand_row(keys, raw.map(Words::<V, U>), (rounds - 6) * 4, part);
+            return;
+        }
+        keys.set_rounds(rounds);
+        let mut r = 0;
+        while r <= rounds {
+            let row: [V; U] = gather_keys(of, offset + r * 16);
+            V::store_all(
+                &row,
+                match part {
+                    Part::First => keys.enc_mut(r, 0),
+                    Part::Second => keys.second_mut(r, 0),
+                },
+            );
+            r += 1;
+        }
+    }
+}
+
+/// The blocks at `offset` of keys, one for each lane.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; there is a key for each lane, and a block there.
+#[inline(always)]
+unsafe fn gather_keys<V: Vector, const U: usize, const L: usize>(
+    of: &[&Key; L],
+    offset: usize,
+) -> [V; U] {
+    // SAFETY: the caller's.
+    unsafe { V::gather_all(of.as_ptr().cast(), offset) }
 }
 
 #[inline(always)]
@@ -1543,6 +1579,24 @@ macro_rules! token {
             pub(crate) unsafe fn assume() -> Self {
                 $name(())
             }
+
+            /// The inverse cipher's round keys, which the key may keep. Out of line, as it
+            /// is done once or twice a key.
+            #[inline(never)]
+            fn invert(self, key: &$crate::key::Key) -> [$crate::isa::Block; 15] {
+                let made = $crate::isa::Isa::enter(
+                    self,
+                    #[inline(always)]
+                    || {
+                        // SAFETY: the token says the CPU has the features.
+                        unsafe {
+                            $crate::isa::x86::inverse_schedule::<$vector>(&key.enc, key.rounds())
+                        }
+                    },
+                );
+                key.keep_inverse(&made);
+                made
+            }
         }
 
         impl $crate::isa::Isa for $name {
@@ -1640,8 +1694,17 @@ macro_rules! token {
 
             #[inline(always)]
             fn keys(self, key: &$crate::key::Key, uses: $crate::lane_keys::Uses) -> Self::Keys {
+                let made;
+                let dec = match (uses.inverse, key.inverse()) {
+                    (false, _) => &key.enc,
+                    (true, Some(kept)) => kept,
+                    (true, None) => {
+                        made = self.invert(key);
+                        &made
+                    }
+                };
                 // SAFETY: the token says the CPU has the features.
-                unsafe { $crate::isa::x86::broadcast(key, uses) }
+                unsafe { $crate::isa::x86::broadcast(key, dec, uses) }
             }
 
             #[inline(always)]
