@@ -8,6 +8,7 @@ pub(crate) const DERIVED: usize = 2;
 
 /// What a mode takes of its lanes' keys.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // the portable form has both keys
 pub(crate) struct Uses {
     /// Round keys of the cipher.
     pub forward: bool,
