@@ -51,9 +51,9 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("julius::Open", [95, 54, 0, 7, 0]),
     ("julius::Seal", [9, 11, 0, 0, 0]),
     ("mcoe_g::Crypt", [26, 32, 4, 0, 4]),
-    ("ocb::Crypt", [31, 38, 0, 0, 0]),
+    ("ocb::Crypt", [36, 38, 0, 0, 0]),
     ("ofb::Crypt", [0, 20, 0, 0, 1]),
-    ("otr::Crypt", [152, 147, 0, 40, 0]),
+    ("otr::Crypt", [157, 147, 0, 40, 0]),
     ("pmac::Mac", [18, 18, 0, 0, 0]),
     ("pmac_ctr::Authenticate", [19, 28, 0, 1, 0]),
     ("pmac_ctr::Crypt", [19, 28, 0, 1, 0]),
@@ -102,6 +102,8 @@ const APART: &[&str] = &[
     "sweep::tables",
     "gcm::hashed",
     "key::KeyTables",
+    "isa::Isa>::lane_keys",
+    "::invert",
 ];
 
 /// Of these, what hot loops may call: once a row of neighbouring blocks.

@@ -298,15 +298,24 @@ impl<'k> Call<'k> {
     /// another mode.
     #[inline(always)]
     pub(crate) fn have_keys(&self, places: impl Iterator<Item = u32>) -> Option<bool> {
-        if self.has_shared_key() {
-            return Some(true);
+        match self.keys {
+            Keys::Shared(_) => Some(true),
+            Keys::Table(table) => self.alike(places.map(|place| table.get(place as usize))),
+            Keys::Refs(refs) => self.alike(places.map(|place| refs.get(place as usize))),
         }
-        let (mut rounds, mut same) = (None, true);
-        for place in places {
-            let key = self.key(place)?;
-            same &= *rounds.get_or_insert(key.rounds()) == key.rounds();
+    }
+
+    /// The same of keys. No branch asks for one's mode or size.
+    #[inline(always)]
+    fn alike<'a>(&self, keys: impl Iterator<Item = Option<&'a Key>>) -> Option<bool> {
+        let (mut modes, mut any, mut all) = (0, 0, usize::MAX);
+        for key in keys {
+            let key = key?;
+            modes |= key.mode() as u8 ^ self.mode as u8;
+            any |= key.rounds();
+            all &= key.rounds();
         }
-        Some(same)
+        (modes == 0).then_some(any == all)
     }
 
     /// The key at a place, if it is for the call's mode.

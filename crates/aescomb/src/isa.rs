@@ -67,9 +67,8 @@ pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block 
 /// Which schedule of a [`Key`] an expansion is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The first, with CIPH_K(0^128); with the inverse cipher's round keys on
-    /// demand.
-    First { inverse: bool },
+    /// The first, with CIPH_K(0^128).
+    First,
     /// The second, of modes with two keys.
     Second,
 }
@@ -355,8 +354,10 @@ pub(crate) trait Isa: Copy {
 
     /// Of the schedules that `uses` says.
     fn keys(self, key: &Key, uses: Uses) -> Self::Keys;
-    /// Gives lane `l` of `keys` the schedules of `key` that `uses` says.
-    fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses);
+    /// Brings the line that a block begins in into the nearest cache.
+    fn fetch(self, block: &Block);
+    /// Gives each lane of `keys` what `uses` says of its key in `of`; all are of one size.
+    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Key; L], uses: Uses);
     /// Of the schedules that `uses` says, which `keys` has; of a 128-bit key, if that is known.
     fn load_keys(self, keys: &Self::Keys, uses: Uses, aes_128: bool) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;

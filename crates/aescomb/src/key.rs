@@ -17,9 +17,11 @@ pub(crate) const CONSTANTS: usize = 10;
 
 /// A key for one mode: the AES key schedules and the mode's constants.
 ///
-/// Immutable, `Send` and `Sync`, 896 bytes whatever the key size (of which a mode
-/// touches what it needs; 1 KiB more once long messages of a mode like GCM or OCB
-/// come, or a second message by itself), usable with every backend, wiped on drop.
+/// Immutable, `Send` and `Sync`, usable with every backend, wiped on drop. It has 704 bytes
+/// whatever the key size, of which messages side by side touch little: mostly the first 64,
+/// and the mode's constants. A key allocates 256 bytes for the second call that takes the
+/// inverse cipher (decryption in ECB, CBC, XTS and OCB), and 1 KiB once long messages of a
+/// mode like GCM or OCB come, or a second message by itself.
 /// `Debug` shows the mode and the key size only.
 ///
 /// ```
@@ -31,27 +33,29 @@ pub(crate) const CONSTANTS: usize = 10;
 /// ```
 #[repr(C, align(64))]
 pub struct Key {
-    /// Round keys of the cipher, FIPS 197 section 5.2.
-    pub(crate) enc: [Block; 15],
-    // Beside the round keys: a message's key is looked at once.
+    // With the key itself in one line of the cache, of which lanes take no more.
     mode: Mode,
     rounds: u8,
     pub(crate) has_second: bool,
     /// Whether a long message has come in a call with many keys, or one by itself.
     long: AtomicBool,
-    /// What long messages need beside it, made when they come.
+    /// Whether a call has wanted the inverse cipher.
+    inverts: AtomicBool,
+    /// Round keys of the equivalent inverse cipher, for the second call that wants them.
+    inverse: OnceBox<Inverse>,
+    /// Round keys of the cipher, FIPS 197 section 5.2.
+    pub(crate) enc: [Block; 15],
+    /// What long messages need beside it, made when they come. In one line with the first
+    /// constants, from which it is made.
     tables: OnceBox<KeyTables>,
-    /// Round keys of the equivalent inverse cipher, section 5.3.5, for modes
-    /// that need it.
-    pub(crate) dec: [Block; 15],
-    /// Round keys of the second key, for modes that have two.
-    pub(crate) second: [Block; 15],
     /// The mode's constants; on the way there, CIPH_K(0^128).
     pub(crate) sub: [Block; CONSTANTS],
+    /// Round keys of the second key, for modes that have two.
+    pub(crate) second: [Block; 15],
 }
 
-// The parts of a key that kernels load are aligned to blocks.
-const _: () = assert!(size_of::<Key>() == 896 && core::mem::offset_of!(Key, dec) == 256);
+// An odd number of lines: first lines of a table's keys lie in all sets of the cache.
+const _: () = assert!(size_of::<Key>() == 11 * 64 && core::mem::offset_of!(Key, enc) == 16);
 
 /// Keys that are expanded together.
 const STEP: usize = 16;
@@ -146,10 +150,11 @@ impl Key {
             mode,
             rounds: 0,
             has_second: false,
-            tables: OnceBox::new(),
             long: AtomicBool::new(false),
+            inverts: AtomicBool::new(false),
+            inverse: OnceBox::new(),
+            tables: OnceBox::new(),
             enc: [[0; 16]; 15],
-            dec: [[0; 16]; 15],
             second: [[0; 16]; 15],
             sub: [[0; 16]; CONSTANTS],
         }
@@ -202,6 +207,22 @@ impl Key {
         before
     }
 
+    /// The inverse cipher's round keys, if they are kept.
+    #[inline(always)]
+    pub(crate) fn inverse(&self) -> Option<&[Block; 15]> {
+        self.inverse.get().map(|kept| &kept.0)
+    }
+
+    /// Keeps them for the next call, if this is not the first that has made them: a key that
+    /// is used once allocates nothing.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // portable keys have their own form
+    pub(crate) fn keep_inverse(&self, made: &[Block; 15]) {
+        if self.inverts.swap(true, Ordering::Relaxed) {
+            self.inverse
+                .get_or_init(|| alloc::boxed::Box::new(Inverse(*made)));
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn has_tables(&self) -> bool {
         self.tables.get().is_some()
@@ -242,6 +263,17 @@ impl Drop for KeyTables {
     }
 }
 
+/// The round keys of an inverse cipher, wiped on drop.
+#[repr(C, align(64))]
+struct Inverse([Block; 15]);
+
+impl Drop for Inverse {
+    fn drop(&mut self) {
+        self.0 = [[0; 16]; 15];
+        zeroize::optimization_barrier(self);
+    }
+}
+
 impl Clone for Key {
     fn clone(&self) -> Self {
         Key {
@@ -249,9 +281,10 @@ impl Clone for Key {
             mode: self.mode,
             rounds: self.rounds,
             has_second: self.has_second,
-            tables: OnceBox::new(),
             long: AtomicBool::new(false),
-            dec: self.dec,
+            inverts: AtomicBool::new(false),
+            inverse: OnceBox::new(),
+            tables: OnceBox::new(),
             second: self.second,
             sub: self.sub,
         }
@@ -290,8 +323,10 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     for key in out.iter_mut() {
         key.rounds = rounds(mode, raw[0].len()) as u8;
         // It may be a place that is used again.
-        key.tables = OnceBox::new();
         key.long = AtomicBool::new(false);
+        key.inverts = AtomicBool::new(false);
+        key.inverse = OnceBox::new();
+        key.tables = OnceBox::new();
     }
     let mut halves = [&[][..]; STEP];
     if info.two_keys {
@@ -303,8 +338,7 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
     for (half, raw) in halves.iter_mut().zip(raw) {
         *half = &raw[..each];
     }
-    let inverse = info.inverse;
-    isa::expand(backend, &halves[..raw.len()], out, Part::First { inverse });
+    isa::expand(backend, &halves[..raw.len()], out, Part::First);
     for key in out {
         mode.constants(backend, key);
     }
@@ -315,7 +349,6 @@ impl Drop for Key {
         // Whole arrays at once: byte-wise volatile writes would cost more than
         // the expansion.
         self.enc = [[0; 16]; 15];
-        self.dec = [[0; 16]; 15];
         self.second = [[0; 16]; 15];
         self.sub = [[0; 16]; CONSTANTS];
         zeroize::optimization_barrier(self);
@@ -420,13 +453,14 @@ impl<'k> Keys<'k> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mode::{Kind, Lengths};
 
     /// A place in a table that is used again holds what a new key holds, whatever was
     /// there before.
     #[test]
     fn reused_tables_keep_nothing() {
         let raw: Vec<u8> = (1..=64).collect();
-        let parts = |key: &Key| (key.enc, key.dec, key.second, key.sub, key.has_second);
+        let parts = |key: &Key| (key.enc, key.second, key.sub, key.has_second);
         for before in Mode::ALL {
             for mode in Mode::ALL {
                 let longest = |mode: &Mode| *mode.info().key_bytes.iter().max().unwrap();
@@ -438,6 +472,40 @@ mod tests {
                 for key in &table {
                     assert!(parts(key) == parts(&new), "{before}, then {mode}");
                     assert_eq!(key.algorithm(), new.algorithm());
+                }
+            }
+        }
+    }
+
+    /// The inverse cipher's round keys are those of the key, whether they are made for a call
+    /// or kept, after the key's place was used again, and in a clone.
+    #[test]
+    fn inverse_keys_are_made_when_they_are_wanted() {
+        let ciphers = Mode::ALL.iter().filter(|mode| {
+            let info = mode.info();
+            info.kind == Kind::Cipher && info.inverse && info.lengths != Lengths::Padded
+        });
+        for (mode, len) in
+            ciphers.flat_map(|mode| mode.info().key_bytes.iter().map(move |n| (mode, n)))
+        {
+            let nonce = &[3; 16][..mode.info().nonce_bytes.1];
+            let mut table = Vec::new();
+            for first in [1, 100] {
+                let raw: Vec<u8> = (first..).take(*len).collect();
+                let new = Key::new(*mode, &raw).unwrap();
+                Key::expand_many(*mode, &[&raw], &mut table).unwrap();
+                assert!(table[0].inverse().is_none(), "{mode}");
+                for call in 0..3 {
+                    let clone = table[0].clone();
+                    assert!(clone.inverse().is_none(), "{mode}");
+                    for key in [&table[0], &clone] {
+                        let mut data = [call; 48];
+                        new.encrypt_in_place(nonce, &mut data).unwrap();
+                        key.decrypt_in_place(nonce, &mut data).unwrap();
+                        assert_eq!(data, [call; 48], "{mode}");
+                    }
+                    // One call allocates nothing.
+                    assert!(call > 0 || table[0].inverse().is_none(), "{mode}");
                 }
             }
         }

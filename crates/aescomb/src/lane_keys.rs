@@ -8,6 +8,7 @@ pub(crate) const DERIVED: usize = 2;
 
 /// What a mode takes of its lanes' keys.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // the portable form has both keys
 pub(crate) struct Uses {
     /// Round keys of the cipher.
     pub forward: bool,
@@ -45,27 +46,6 @@ impl<const L: usize> LaneKeys<L> {
         }
     }
 
-    /// Gives lane `l` the key `key`.
-    #[inline(always)]
-    pub(crate) fn set(&mut self, l: usize, key: &Key, uses: Uses) {
-        self.rounds = key.rounds();
-        let fill = |rows: &mut [[Block; L]; 15], schedule: &[Block; 15]| {
-            for (row, block) in rows.iter_mut().zip(schedule).take(key.rounds() + 1) {
-                row[l] = *block;
-            }
-        };
-        if uses.forward {
-            fill(&mut self.enc, &key.enc);
-        }
-        if uses.inverse {
-            fill(&mut self.dec, &key.dec);
-        }
-        if uses.second {
-            fill(&mut self.second, &key.second);
-        }
-        self.set_constants(l, key, uses.constants);
-    }
-
     /// Gives lane `l` the key `key`, whose portable form is `soft`.
     pub(crate) fn set_soft(&mut self, l: usize, key: &Key, soft: [Option<Soft>; 2], uses: Uses) {
         let [first, second] = soft;
@@ -74,12 +54,7 @@ impl<const L: usize> LaneKeys<L> {
         for (row, block) in self.enc.iter_mut().zip(&key.enc) {
             row[l] = *block;
         }
-        self.set_constants(l, key, uses.constants);
-    }
-
-    #[inline(always)]
-    fn set_constants(&mut self, l: usize, key: &Key, count: usize) {
-        for (i, row) in self.sub.iter_mut().enumerate().take(count) {
+        for (i, row) in self.sub.iter_mut().enumerate().take(uses.constants) {
             row[l] = *key.subkey(i);
         }
     }
@@ -100,11 +75,7 @@ impl<const L: usize> LaneKeys<L> {
     pub(crate) fn key(&self, l: usize) -> Key {
         let mut key = Key::of_rounds(self.rounds);
         key.has_second = self.soft[1].get(l).is_some_and(Option::is_some);
-        let schedules = [
-            (&mut key.enc, &self.enc),
-            (&mut key.dec, &self.dec),
-            (&mut key.second, &self.second),
-        ];
+        let schedules = [(&mut key.enc, &self.enc), (&mut key.second, &self.second)];
         for (schedule, rows) in schedules {
             for (block, row) in schedule.iter_mut().zip(rows) {
                 *block = row[l];
@@ -173,6 +144,11 @@ impl<const L: usize> LaneKeys<L> {
         self.dec[r].as_ptr().cast()
     }
 
+    #[inline(always)]
+    pub(crate) fn dec_mut(&mut self, r: usize) -> *mut u8 {
+        self.dec[r].as_mut_ptr().cast()
+    }
+
     /// As `enc`, of the second key.
     #[inline(always)]
     pub(crate) fn second(&self, r: usize) -> *const u8 {
@@ -188,6 +164,11 @@ impl<const L: usize> LaneKeys<L> {
     #[inline(always)]
     pub(crate) fn subkey<S: Isa>(&self, s: S, i: usize) -> S::W {
         s.load_row(&self.sub[i])
+    }
+
+    #[inline(always)]
+    pub(crate) fn subkey_mut(&mut self, i: usize) -> *mut u8 {
+        self.sub[i].as_mut_ptr().cast()
     }
 
     #[inline(always)]

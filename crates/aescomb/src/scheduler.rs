@@ -18,8 +18,8 @@ use core::ops::Range;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has done some hundred
-/// messages (a [`Key`] allocates once, for its first long message or its second by
-/// itself, in modes that have tables).
+/// messages (a [`Key`] allocates once for its tables, for its first long message or its
+/// second by itself, and once to decrypt by the inverse cipher, for the second call).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
 /// Messages of a batch may differ in length, nonce and key. Batches of 16 and

@@ -153,13 +153,33 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
                     span::<S, M>(s, keys, work.keys.get(job.place), job);
                 }
             } else {
+                let mut ahead = work.jobs.iter().skip(16);
                 for job in work.jobs {
                     let key = work.keys.get(job.place);
+                    if let Some(next) = ahead.next() {
+                        fetch::<S, M>(s, work.keys.get(next.place));
+                    }
                     span::<S, M>(s, &s.keys(key, M::USES), key, job);
                 }
             }
         },
     );
+}
+
+/// Fetches the round keys that a message wants of a key, but those that came with its header
+/// when it was checked.
+#[inline(always)]
+fn fetch<S: Isa, M: Sweep>(s: S, key: &Key) {
+    if const { M::USES.inverse }
+        && let Some(inverse) = key.inverse()
+    {
+        s.fetch(&inverse[0]);
+        s.fetch(&inverse[4]);
+        s.fetch(&inverse[8]);
+    } else {
+        s.fetch(&key.enc[3]);
+        s.fetch(&key.enc[7]);
+    }
 }
 
 /// Algorithm 1: groups of P, longest messages first. Of modes that are parallel inside a
@@ -249,6 +269,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         },
     );
     let mut messages = [0; MAX_LANES];
+    let mut ahead = jobs.iter().skip(2 * MAX_LANES);
     let most = match const { !in_lanes::<M>() } {
         true => MAX_LANES,
         false => degree,
@@ -315,9 +336,17 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                 };
                 run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, beside, derived);
             } else {
-                for (l, key) in group.keys().iter().enumerate() {
-                    s.lane_key(lane_keys, l, keys.get(*key), M::USES);
+                if const { M::USES.constants > 0 } {
+                    for job in ahead.by_ref().take(group.keys().len()) {
+                        s.fetch(keys.get(job.place).subkey(0));
+                    }
                 }
+                // Lanes without a message get a key that is there.
+                let mut of = [key; MAX_LANES];
+                for (of, place) in of.iter_mut().zip(group.keys()) {
+                    *of = keys.get(*place);
+                }
+                s.lane_keys(lane_keys, &of, M::USES);
                 let each = &Each {
                     s,
                     keys: &**lane_keys,
@@ -461,7 +490,7 @@ fn derive<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             r += 1;
         }
     } else {
-        s.expand_row(keys, own.first, bytes, Part::First { inverse: false });
+        s.expand_row(keys, own.first, bytes, Part::First);
         if M::DERIVES_SECOND {
             s.expand_row(keys, own.second, bytes, Part::Second);
         }
@@ -505,6 +534,9 @@ fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
             let past = group.done() % beside.lanes();
             if past == 0 {
                 for l in 0..window.lanes {
+                    if let Some(next) = group.keys().get(l + 1) {
+                        beside.fetch::<M>(*next);
+                    }
                     beside.lane::<M, L, IDLE>(group, l);
                 }
                 break;
@@ -544,6 +576,9 @@ trait Beside {
     /// Whether it is the better way for messages under `keys` of which the longest has
     /// `rest` blocks left.
     fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool;
+    /// Fetches what `lane` takes of key number `key`.
+    #[inline(always)]
+    fn fetch<M: Sweep>(&self, _key: u32) {}
     /// Does the rest of lane `l`'s rows.
     fn lane<M: Sweep, const L: usize, const IDLE: usize>(
         &mut self,
@@ -639,6 +674,11 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
     #[inline(always)]
     fn under(&self, key: u32, _: usize, f: impl FnOnce(&Key)) {
         f((self.key)(key))
+    }
+
+    #[inline(always)]
+    fn fetch<M: Sweep>(&self, key: u32) {
+        fetch::<S, M>(self.s, (self.key)(key));
     }
 
     #[inline(always)]

@@ -273,9 +273,9 @@ fn one_message_calls() {
                 let _ = key.decrypt_in_place(&nonce, &mut data);
             }
         };
-        // The tables of a key that is used again, once.
+        // The tables and the inverse cipher's round keys of a key that is used again, once.
         let (_, n) = allocations(|| (calls(), calls()));
-        assert!(n <= 1, "{mode}: {n} allocations");
+        assert!(n <= 2, "{mode}: {n} allocations");
         none(calls);
     }
 }

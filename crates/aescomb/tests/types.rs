@@ -46,6 +46,33 @@ fn a_key_used_by_many_threads() {
     });
 }
 
+/// The inverse cipher's round keys are made when they are first wanted, here by several
+/// threads at once.
+#[test]
+fn a_key_first_used_for_decryption_by_many_threads() {
+    for mode in [Mode::Ecb, Mode::Cbc, Mode::Xts] {
+        let key = &common::table(mode)[0].clone();
+        let barrier = &std::sync::Barrier::new(4);
+        let nonce = &[9; 16][..mode.info().nonce_bytes.1];
+        let raw = common::raw_key(mode, 0);
+        let sealed = aescomb_ref::encrypt(mode.info().name, &raw, nonce, &[7; 48]);
+        let sealed = &sealed.expect("a mode of the oracle");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    for _ in 0..3 {
+                        let mut data = sealed.clone();
+                        barrier.wait();
+                        key.decrypt_in_place(nonce, &mut data)
+                            .expect("a good message");
+                        assert_eq!(data, [7; 48], "{mode}");
+                    }
+                });
+            }
+        });
+    }
+}
+
 /// A scheduler that wandered to another thread, with a batch made here.
 #[test]
 fn a_batch_run_by_another_thread() {

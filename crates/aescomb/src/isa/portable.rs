@@ -119,25 +119,28 @@ fn schedule(raw: &[u8]) -> [Block; 15] {
     })
 }
 
-/// A key's schedule; for the first one also section 5.3.5 (the equivalent inverse
-/// cipher's keys) and CIPH_K(0^128).
+/// Round keys of the equivalent inverse cipher, FIPS 197 section 5.3.5.
+fn inverse(key: &Key) -> [Block; 15] {
+    let rounds = key.rounds();
+    let mut dec = [[0; 16]; 15];
+    for (r, to) in dec.iter_mut().enumerate().take(rounds + 1) {
+        let mut block = aes::Block::from(key.enc[rounds - r]);
+        if r != 0 && r != rounds {
+            aes::hazmat::inv_mix_columns(&mut block);
+        }
+        *to = block.into();
+    }
+    dec
+}
+
+/// A key's schedule; for the first one also CIPH_K(0^128).
 fn expand(raw: &[u8], key: &mut Key, part: Part) {
     let schedule = schedule(raw);
-    let Part::First { inverse } = part else {
+    if part == Part::Second {
         key.second = schedule;
         return;
-    };
-    let rounds = raw.len() / 4 + 6;
-    key.enc = schedule;
-    if inverse {
-        for r in 0..=rounds {
-            let mut block = aes::Block::from(key.enc[rounds - r]);
-            if r != 0 && r != rounds {
-                aes::hazmat::inv_mix_columns(&mut block);
-            }
-            key.dec[r] = block.into();
-        }
     }
+    key.enc = schedule;
     let mut zero = [aes::Block::default()];
     Soft::new(raw).encrypt(&mut zero);
     key.sub[0] = zero[0].into();
@@ -463,10 +466,17 @@ impl<const N: usize> Isa for Portable<N> {
         x.tweaked(way, tweak, |r, l| *keys.round_key_of(way, r, l))
     }
 
-    fn keys(self, key: &Key, _: Uses) -> SoftKey {
+    fn keys(self, key: &Key, uses: Uses) -> SoftKey {
         let (first, second) = key.raw();
         SoftKey {
-            rows: [key.enc, key.dec, key.second],
+            rows: [
+                key.enc,
+                match uses.inverse {
+                    true => inverse(key),
+                    false => [[0; 16]; 15],
+                },
+                key.second,
+            ],
             first: Soft::new(first.as_ref()),
             second: second.map(|raw| Soft::new(raw.as_ref())),
         }
@@ -476,9 +486,13 @@ impl<const N: usize> Isa for Portable<N> {
         keys
     }
 
-    fn lane_key<const L: usize>(self, keys: &mut LaneKeys<L>, l: usize, key: &Key, uses: Uses) {
-        let SoftKey { first, second, .. } = self.keys(key, uses);
-        keys.set_soft(l, key, [Some(first), second], uses);
+    fn fetch(self, _: &Block) {}
+
+    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Key; L], uses: Uses) {
+        for (l, key) in of.iter().enumerate().take(N) {
+            let SoftKey { first, second, .. } = self.keys(key, uses);
+            keys.set_soft(l, key, [Some(first), second], uses);
+        }
     }
 
     fn encrypt(self, keys: &&SoftKey, x: Blocks<N>) -> Blocks<N> {

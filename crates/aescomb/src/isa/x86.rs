@@ -9,7 +9,8 @@
 use super::{Block, Field, LINE, Part, RoundKeys, Way, Wide, is_tweaked};
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
-use core::mem::MaybeUninit;
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use core::mem::{MaybeUninit, offset_of};
 use core::ops::{BitAnd, BitXor};
 
 /// The operations of one register type: all that an instruction set's file has
@@ -586,16 +587,47 @@ impl<V: Vector> Schedule<V> {
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn broadcast<V: Vector>(key: &Key, uses: Uses) -> Broadcast<V> {
+pub(crate) unsafe fn broadcast<V: Vector>(
+    key: &Key,
+    dec: &[Block; 15],
+    uses: Uses,
+) -> Broadcast<V> {
     // SAFETY: the caller's.
     unsafe {
         Broadcast {
             enc: Schedule::broadcast(&key.enc, uses.forward),
-            dec: Schedule::broadcast(&key.dec, uses.inverse),
+            dec: Schedule::broadcast(dec, uses.inverse),
             second: Schedule::broadcast(&key.second, uses.second),
             rounds: key.rounds(),
         }
     }
+}
+
+/// Round keys of the equivalent inverse cipher, FIPS 197 section 5.3.5.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn inverse_schedule<V: Vector>(enc: &[Block; 15], rounds: usize) -> [Block; 15] {
+    let (mut mixed, mut dec) = ([[0; 16]; 15], [[0; 16]; 15]);
+    let mut r = 1;
+    while r < rounds {
+        // SAFETY: the caller's; a register has no more blocks than follow in both arrays.
+        unsafe {
+            let from = r.min(15 - V::BLOCKS);
+            let x = V::load(enc[from..].as_ptr().cast());
+            x.aesimc().store(mixed[from..].as_mut_ptr().cast());
+        }
+        r += V::BLOCKS;
+    }
+    dec[0] = enc[rounds];
+    dec[rounds] = enc[0];
+    let mut r = 1;
+    while r < rounds {
+        dec[r] = mixed[rounds - r];
+        r += 1;
+    }
+    dec
 }
 
 /// The whole cipher on the registers `$x`, with `$key` round key `$r`, and `$longer` the
@@ -878,105 +910,121 @@ const LOW_OF: Block = bytes_from(W0, W1, ZERO, ZERO);
 const LOW_TO_HIGH: Block = bytes_from(ZERO, ZERO, W0, W1);
 const HIGH_TO_LOW: Block = bytes_from(W2, W3, ZERO, ZERO);
 
-const fn rcon(value: u8) -> Block {
-    bytes_from(
-        [value, 0, 0, 0],
-        [value, 0, 0, 0],
-        [value, 0, 0, 0],
-        [value, 0, 0, 0],
-    )
-}
+/// The round constants, in all columns.
+const CONSTANTS: [Block; 10] = {
+    let mut all = [[0; 16]; 10];
+    let mut value = 1u8;
+    let mut i = 0;
+    while i < 10 {
+        let word = [value, 0, 0, 0];
+        all[i] = bytes_from(word, word, word, word);
+        value = value << 1 ^ ((value >> 7) * 0x1b);
+        i += 1;
+    }
+    all
+};
 
-/// Each word the sum of itself and all before it.
+/// Each word the sum of itself and all before it, and `t`.
 #[inline(always)]
-unsafe fn spread<V: Vector>(w: V) -> V {
+unsafe fn spread<V: Vector>(w: V, t: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
         let w = w.xor(w.shuffle(V::splat(&UP1)));
-        w.xor(w.shuffle(V::splat(&UP2)))
+        w.xor(w.shuffle(V::splat(&UP2))).xor(t)
     }
 }
 
 /// The next six words of a 192-bit key's schedule: four in the first, two in the
 /// low half of the second.
 #[inline(always)]
-unsafe fn six_words<V: Vector>(a: V, b: V, constant: V) -> (V, V) {
+unsafe fn six_words<V: Vector>(a: V, b: V, constant: &Block) -> (V, V) {
     // SAFETY: a value of the vector type exists.
     unsafe {
-        let t = b.shuffle(V::splat(&ROT1)).aesenclast(constant);
-        let a = spread(a).xor(t);
+        let t = b.shuffle(V::splat(&ROT1)).aesenclast(V::splat(constant));
+        let a = spread(a, t);
         let low = b.xor(b.shuffle(V::splat(&UP1)));
         let b = low.xor(a.shuffle(V::splat(&ALL3)));
         (a, b.shuffle(V::splat(&LOW_OF)))
     }
 }
 
-/// FIPS 197 section 5.2 for keys of `key_bytes` bytes, one in each block of a
-/// register: the bytes of `first` and then those of `second`.
+/// FIPS 197 section 5.2 for keys of `key_bytes` bytes, one in each block of the
+/// registers: the bytes of `first` and then those of `second`. `out` is given each round
+/// key: its number, that of the register, and the register.
 ///
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-unsafe fn schedule<V: Vector>(first: V, second: V, key_bytes: usize) -> [V; 15] {
+unsafe fn schedule<V: Vector, const U: usize>(
+    first: [V; U],
+    second: [V; U],
+    key_bytes: usize,
+    mut out: impl FnMut(usize, usize, V),
+) {
+    let (mut a, mut b) = (first, second);
+    // Step by step in all registers, none of which would keep the CPU busy by itself.
+    macro_rules! all {
+        ($u:ident => $f:expr) => {{
+            let mut $u = 0;
+            while $u < U {
+                $f;
+                $u += 1;
+            }
+        }};
+    }
     // SAFETY: the caller's, that the CPU has the instructions.
     unsafe {
-        let zero = V::splat(&[0; 16]);
-        let mut rk = [first; 15];
-        let mut constant = 1u8;
-        let mut next_constant = || {
-            let c = V::splat(&rcon(constant));
-            constant = constant << 1 ^ ((constant >> 7) * 0x1b);
-            c
-        };
+        all!(u => out(0, u, a[u]));
         match key_bytes {
             16 => {
-                let mut w = first;
                 let mut r = 1;
                 while r < 11 {
-                    let t = w.shuffle(V::splat(&ROT3)).aesenclast(next_constant());
-                    w = spread(w).xor(t);
-                    rk[r] = w;
+                    all!(u => {
+                        let t = a[u].shuffle(V::splat(&ROT3));
+                        a[u] = spread(a[u], t.aesenclast(V::splat(&CONSTANTS[r - 1])));
+                        out(r, u, a[u]);
+                    });
                     r += 1;
                 }
             }
             24 => {
-                // Six words a step, four in `a` and two in the low half of `b`;
-                // two steps make three round keys.
-                let (mut a, mut b) = (first, second);
+                // Six words a step, four in `a` and two in the low half of `b`; two steps
+                // make three round keys.
                 let mut r = 0;
                 while r < 12 {
-                    rk[r] = a;
-                    let b0 = b;
-                    (a, b) = six_words(a, b, next_constant());
-                    rk[r + 1] = b0
-                        .shuffle(V::splat(&LOW_OF))
-                        .xor(a.shuffle(V::splat(&LOW_TO_HIGH)));
-                    rk[r + 2] = a
-                        .shuffle(V::splat(&HIGH_TO_LOW))
-                        .xor(b.shuffle(V::splat(&LOW_TO_HIGH)));
-                    (a, b) = six_words(a, b, next_constant());
+                    let i = r / 3 * 2;
+                    all!(u => {
+                        let low = b[u].shuffle(V::splat(&LOW_OF));
+                        (a[u], b[u]) = six_words(a[u], b[u], &CONSTANTS[i]);
+                        out(r + 1, u, low.xor(a[u].shuffle(V::splat(&LOW_TO_HIGH))));
+                        let low = b[u].shuffle(V::splat(&LOW_TO_HIGH));
+                        out(r + 2, u, a[u].shuffle(V::splat(&HIGH_TO_LOW)).xor(low));
+                        (a[u], b[u]) = six_words(a[u], b[u], &CONSTANTS[i + 1]);
+                        out(r + 3, u, a[u]);
+                    });
                     r += 3;
                 }
-                rk[12] = a;
             }
             _ => {
-                let (mut a, mut b) = (first, second);
-                rk[1] = b;
+                all!(u => out(1, u, b[u]));
                 let mut r = 2;
                 while r < 15 {
-                    let t = b.shuffle(V::splat(&ROT3)).aesenclast(next_constant());
-                    a = spread(a).xor(t);
-                    rk[r] = a;
+                    all!(u => {
+                        let t = b[u].shuffle(V::splat(&ROT3));
+                        a[u] = spread(a[u], t.aesenclast(V::splat(&CONSTANTS[r / 2 - 1])));
+                        out(r, u, a[u]);
+                    });
                     if r < 14 {
-                        let t = a.shuffle(V::splat(&ALL3)).aesenclast(zero);
-                        b = spread(b).xor(t);
-                        rk[r + 1] = b;
+                        all!(u => {
+                            let t = a[u].shuffle(V::splat(&ALL3));
+                            b[u] = spread(b[u], t.aesenclast(V::splat(&[0; 16])));
+                            out(r + 1, u, b[u]);
+                        });
                     }
                     r += 2;
                 }
             }
         }
-        rk
     }
 }
 
@@ -989,23 +1037,21 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
     part: Part,
 ) {
     keys.set_rounds(bytes / 4 + 6);
-    let mut u = 0;
-    while u < U {
-        // SAFETY: values of the vector type exist, and a row of lane keys has
-        // `U * V::BLOCKS` blocks.
-        unsafe {
-            let rk = schedule(raw[0].0[u], raw[1].0[u], bytes);
-            // An iterator would not inline here.
-            let mut r = 0;
-            while r <= keys.rounds() {
-                rk[r].store(match part {
-                    Part::First { .. } => keys.enc_mut(r, u * V::BLOCKS),
+    // SAFETY: values of the vector type exist, and a row of lane keys has `U * V::BLOCKS`
+    // blocks.
+    unsafe {
+        schedule(
+            raw[0].0,
+            raw[1].0,
+            bytes,
+            #[inline(always)]
+            |r, u, k| {
+                k.store(match part {
+                    Part::First => keys.enc_mut(r, u * V::BLOCKS),
                     Part::Second => keys.second_mut(r, u * V::BLOCKS),
                 });
-                r += 1;
-            }
-        }
-        u += 1;
+            },
+        );
     }
 }
 
@@ -1013,18 +1059,118 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
 #[inline(always)]
 pub(crate) fn schedule_row<V: Vector, const U: usize>(raw: Words<V, U>) -> RoundKeys<Words<V, U>> {
     let mut out = [raw; 11];
-    let mut u = 0;
-    while u < U {
-        // SAFETY: values of the vector type exist.
-        let rk = unsafe { schedule(raw.0[u], raw.0[u], 16) };
-        let mut r = 0;
-        while r < 11 {
-            out[r].0[u] = rk[r];
-            r += 1;
-        }
-        u += 1;
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        schedule(
+            raw.0,
+            raw.0,
+            16,
+            #[inline(always)]
+            |r, u, k| out[r].0[u] = k,
+        );
     }
     out
+}
+
+/// Gives each lane what `uses` says of its key in `of`.
+///
+/// # Safety
+/// The CPU has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
+    keys: &mut LaneKeys<L>,
+    of: &[&Key; L],
+    uses: Uses,
+) {
+    const { assert!(U * V::BLOCKS <= L) };
+    let rounds = of[0].rounds();
+    // SAFETY: the caller's; there is a key for each lane.
+    unsafe {
+        if uses.forward || uses.inverse {
+            lane_schedules::<V, U, L>(keys, of, Part::First);
+        }
+        if uses.inverse {
+            let mut r = 0;
+            while r <= rounds {
+                let row: [V; U] = V::load_all(keys.enc(rounds - r));
+                let row = if r == 0 || r == rounds {
+                    row
+                } else {
+                    inverse_mix(row)
+                };
+                V::store_all(&row, keys.dec_mut(r));
+                r += 1;
+            }
+        }
+        if uses.second {
+            lane_schedules::<V, U, L>(keys, of, Part::Second);
+        }
+        let mut i = 0;
+        while i < uses.constants {
+            let row: [V; U] = gather_keys(of, offset_of!(Key, sub) + i * 16);
+            V::store_all(&row, keys.subkey_mut(i));
+            i += 1;
+        }
+    }
+}
+
+/// Makes the schedules of lanes of the keys themselves, where a register holds several:
+/// to collect so many round keys costs more, and there are more lines of the cache to wait
+/// for. One after the other, expanding costs more.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; there is a key for each lane.
+#[inline(always)]
+unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
+    keys: &mut LaneKeys<L>,
+    of: &[&Key; L],
+    part: Part,
+) {
+    let rounds = of[0].rounds();
+    let offset = match part {
+        Part::First => offset_of!(Key, enc),
+        Part::Second => offset_of!(Key, second),
+    };
+    // SAFETY: the caller's.
+    unsafe {
+        if const { V::BLOCKS > 1 } {
+            let raw = [gather_keys(of, offset), gather_keys(of, offset + 16)];
+            expand_row(keys, raw.map(Words::<V, U>), (rounds - 6) * 4, part);
+            return;
+        }
+        keys.set_rounds(rounds);
+        let mut r = 0;
+        while r <= rounds {
+            let row: [V; U] = gather_keys(of, offset + r * 16);
+            V::store_all(
+                &row,
+                match part {
+                    Part::First => keys.enc_mut(r, 0),
+                    Part::Second => keys.second_mut(r, 0),
+                },
+            );
+            r += 1;
+        }
+    }
+}
+
+/// The blocks at `offset` of keys, one for each lane.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; there is a key for each lane, and a block there.
+#[inline(always)]
+unsafe fn gather_keys<V: Vector, const U: usize, const L: usize>(
+    of: &[&Key; L],
+    offset: usize,
+) -> [V; U] {
+    // SAFETY: the caller's.
+    unsafe { V::gather_all(of.as_ptr().cast(), offset) }
+}
+
+#[inline(always)]
+pub(crate) fn fetch(block: &Block) {
+    // SAFETY: a prefetch reads nothing.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast()) };
 }
 
 /// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
@@ -1051,7 +1197,14 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
         }
         let first = V::load(first.as_ptr().cast());
         let second = V::load(second.as_ptr().cast());
-        let rk = schedule(first, second, key_bytes);
+        let mut rk = [first; 15];
+        schedule(
+            [first],
+            [second],
+            key_bytes,
+            #[inline(always)]
+            |r, _, k| rk[r] = k,
+        );
 
         // Lanes without a key of their own did key 0's work and store it again.
         let place = |f: fn(&mut Key) -> *mut u8, out: &mut [Key]| {
@@ -1062,29 +1215,21 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
             to
         };
         let to = match part {
-            Part::First { .. } => place(|key| key.enc.as_mut_ptr().cast(), out),
+            Part::First => place(|key| key.enc.as_mut_ptr().cast(), out),
             Part::Second => place(|key| key.second.as_mut_ptr().cast(), out),
         };
         for (r, k) in rk.iter().enumerate().take(rounds + 1) {
             k.scatter(to.as_ptr(), r * 16);
         }
-        let Part::First { inverse } = part else {
+        if part == Part::Second {
             return;
-        };
+        }
         let mut x = rk[0];
         for k in &rk[1..rounds] {
             x = x.aesenc(*k);
         }
         x = x.aesenclast(rk[rounds]);
         x.scatter(place(|key| key.sub.as_mut_ptr().cast(), out).as_ptr(), 0);
-        if inverse {
-            let dec = place(|key| key.dec.as_mut_ptr().cast(), out);
-            rk[rounds].scatter(dec.as_ptr(), 0);
-            for r in 1..rounds {
-                rk[rounds - r].aesimc().scatter(dec.as_ptr(), r * 16);
-            }
-            rk[0].scatter(dec.as_ptr(), rounds * 16);
-        }
     }
 }
 
@@ -1447,6 +1592,24 @@ macro_rules! token {
             pub(crate) unsafe fn assume() -> Self {
                 $name(())
             }
+
+            /// The inverse cipher's round keys, which the key may keep. Out of line, as it
+            /// is done once or twice a key.
+            #[inline(never)]
+            fn invert(self, key: &$crate::key::Key) -> [$crate::isa::Block; 15] {
+                let made = $crate::isa::Isa::enter(
+                    self,
+                    #[inline(always)]
+                    || {
+                        // SAFETY: the token says the CPU has the features.
+                        unsafe {
+                            $crate::isa::x86::inverse_schedule::<$vector>(&key.enc, key.rounds())
+                        }
+                    },
+                );
+                key.keep_inverse(&made);
+                made
+            }
         }
 
         impl $crate::isa::Isa for $name {
@@ -1544,8 +1707,17 @@ macro_rules! token {
 
             #[inline(always)]
             fn keys(self, key: &$crate::key::Key, uses: $crate::lane_keys::Uses) -> Self::Keys {
+                let made;
+                let dec = match (uses.inverse, key.inverse()) {
+                    (false, _) => &key.enc,
+                    (true, Some(kept)) => kept,
+                    (true, None) => {
+                        made = self.invert(key);
+                        &made
+                    }
+                };
                 // SAFETY: the token says the CPU has the features.
-                unsafe { $crate::isa::x86::broadcast(key, uses) }
+                unsafe { $crate::isa::x86::broadcast(key, dec, uses) }
             }
 
             #[inline(always)]
@@ -1559,14 +1731,24 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn lane_key<const L: usize>(
+            fn fetch(self, block: &$crate::isa::Block) {
+                $crate::isa::x86::fetch(block);
+            }
+
+            #[inline(never)]
+            fn lane_keys<const L: usize>(
                 self,
                 keys: &mut $crate::lane_keys::LaneKeys<L>,
-                l: usize,
-                key: &$crate::key::Key,
+                of: &[&$crate::key::Key; L],
                 uses: $crate::lane_keys::Uses,
             ) {
-                keys.set(l, key, uses);
+                self.enter(
+                    #[inline(always)]
+                    || {
+                        // SAFETY: the token says the CPU has the features.
+                        unsafe { $crate::isa::x86::lane_keys::<$vector, $u, L>(keys, of, uses) }
+                    },
+                );
             }
 
             #[inline(always)]

@@ -76,7 +76,7 @@ impl Registered for McoeG {
         let number = |n: u128| encrypt_block(backend, key, n.to_be_bytes());
         let (mut k1, k2) = (number(1), number(2));
         let keys = slice::from_mut(key);
-        isa::expand(backend, &[&k1], keys, Part::First { inverse: true });
+        isa::expand(backend, &[&k1], keys, Part::First);
         let k2 = double_polyval(u128::from_be_bytes(k2));
         key.sub[0] = k2.to_le_bytes();
         key.sub[1] = mul_polyval(u128::MAX, k2).to_be_bytes();

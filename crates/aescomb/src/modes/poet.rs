@@ -72,7 +72,7 @@ impl Registered for Poet {
         let (l, mut kf) = (number(1), number(2));
         let keys = slice::from_mut(key);
         isa::expand(backend, &[&kf], keys, Part::Second);
-        isa::expand(backend, &[&k], keys, Part::First { inverse: true });
+        isa::expand(backend, &[&k], keys, Part::First);
         key.sub[0] = double(l).to_le_bytes();
         key.sub[1] = encrypt_block(backend, key, l);
         k.zeroize();
