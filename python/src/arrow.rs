@@ -1,35 +1,25 @@
-//! Arrow columns of bytes, by the Arrow PyCapsule interface.
+//! Arrow columns, by the Arrow PyCapsule interface.
 
-use crate::c_data::{self, ARRAY, Array, MOST, Read, SCHEMA, Schema, Stream, wrong};
-use crate::columns::{Flat, Values};
+use crate::c_data::{self, Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
-use arrow_array::cast::AsArray;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericBinaryArray, OffsetSizeTrait};
+use crate::packed::{Flat, Places, Values};
+use crate::present::{Chosen, Present};
+use crate::types;
+use arrow_array::OffsetSizeTrait;
 use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
+use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::{PyException, PyIndexError, PyTypeError, PyValueError};
+use arrow_schema::DataType;
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
-use std::sync::Arc;
+use pyo3::types::PyCapsule;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// The type of a column of results.
+/// How the values of an array lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
-    /// Offsets of 32 bits.
-    Binary,
-    /// Offsets of 64 bits.
-    LargeBinary,
-    /// Values of one length.
-    FixedSize,
-}
-
-/// How the values of a column lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
+pub(crate) enum Layout {
     /// By offsets of 32 bits.
     Binary,
     /// By offsets of 64 bits.
@@ -39,6 +29,8 @@ enum Layout {
     View,
     /// So many bytes each.
     FixedSize(usize),
+    /// A bit each, of which a byte is made.
+    Bits,
 }
 
 /// Bytes of a view.
@@ -46,22 +38,49 @@ const VIEW: usize = 16;
 /// Bytes of the values that are in their views.
 const SHORT: usize = 12;
 
-/// A column of bytes, in one part or several.
+/// The type of a column.
+#[derive(Clone, Copy)]
+struct Type {
+    /// Of the values, also if there are indices to them.
+    layout: Layout,
+    indices: Option<Indices>,
+}
+
+/// Indices of so many bytes.
+#[derive(Clone, Copy)]
+struct Indices {
+    width: usize,
+    signed: bool,
+}
+
+/// A column of bytes, or of values that are taken as their bytes, in one part or several.
 ///
 /// Others made it, maybe of what strangers sent: no number in it is trusted. What a struct
-/// says of itself is checked when it is taken over ([`Part::new`]); offsets and views are
-/// checked where they become slices, one by one or, where the library goes by them, all at
-/// once. Nothing can check that buffers are as long as the struct implies.
+/// says of itself is checked when it is taken over ([`Part::new`]); offsets, views and
+/// indices are checked where they become slices, one by one or, where the library goes by
+/// them, all at once. Nothing can check that buffers are as long as the struct implies.
 pub(crate) struct Arrow {
     parts: Vec<Part>,
     /// What the caller calls it.
     name: &'static str,
-    pub(crate) results: Type,
+    of: Type,
 }
 
 /// An array whose struct is as its layout demands.
 struct Part {
     array: Array,
+    /// Row of its first value in the column.
+    start: usize,
+    shape: Shape,
+    /// That of the values that indices lead to.
+    dictionary: Option<Shape>,
+    /// The values, if they are bits.
+    unpacked: Vec<u8>,
+}
+
+/// What an array says of itself.
+#[derive(Clone, Copy)]
+struct Shape {
     layout: Layout,
     /// Values.
     len: usize,
@@ -69,6 +88,17 @@ struct Part {
     offset: usize,
     /// Values that are null.
     nulls: usize,
+}
+
+/// An array and what it says of itself.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    array: &'a Array,
+    /// As in [`Part`]; 0 for a dictionary.
+    start: usize,
+    shape: Shape,
+    /// As in [`Part`].
+    unpacked: &'a [u8],
 }
 
 fn malformed(name: &str, text: &str) -> PyErr {
@@ -79,48 +109,47 @@ fn malformed(name: &str, text: &str) -> PyErr {
 pub(crate) fn import(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Arrow>> {
     let py = object.py();
     let broken = |text: String| malformed(name, &text);
-    let taken = |layout: Read<Result<Layout, String>>| {
-        let layout = layout.map_err(broken)?;
-        layout.map_err(|given| unsupported(name, &given))
+    let taken = |of: Read<Result<Type, String>>| {
+        let of = of.map_err(broken)?;
+        of.map_err(|given| unsupported(name, &given))
     };
-    if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
+    if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
         ask_pyarrow(object, name)?;
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
-            method.call0()?.extract()?;
-        let layout = taken(Schema::look(&schema, Layout::new)?)?;
-        let array = Array::take(&array)?.map_err(broken)?;
-        let part = Part::new(array, layout).map_err(broken)?;
-        let results = match layout {
-            Layout::Binary => Type::Binary,
-            Layout::FixedSize(_) => Type::FixedSize,
-            Layout::LargeBinary | Layout::View => Type::LargeBinary,
-        };
-        let parts = vec![part];
-        return Ok(Some(Arrow {
-            parts,
-            name,
-            results,
-        }));
+        let mut stream = Stream::take(method.call0()?.cast()?)?.map_err(broken)?;
+        let of = taken(stream.schema().and_then(|schema| Type::new(&schema)))?;
+        let (mut parts, mut rows) = (Vec::new(), 0);
+        while let Some(array) = stream.next().map_err(broken)? {
+            let part = Part::new(array, of, rows).map_err(broken)?;
+            rows = part.range().end;
+            parts.push(part);
+        }
+        return Ok(Some(Arrow { parts, name, of }));
     }
-    let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? else {
+    let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? else {
         return Ok(None);
     };
     ask_pyarrow(object, name)?;
-    let mut stream = Stream::take(method.call0()?.cast()?)?.map_err(broken)?;
-    let layout = taken(stream.schema().and_then(|schema| Layout::new(&schema)))?;
-    let mut parts = Vec::new();
-    while let Some(array) = stream.next().map_err(broken)? {
-        parts.push(Part::new(array, layout).map_err(broken)?);
-    }
-    let results = match layout {
-        Layout::FixedSize(_) => Type::FixedSize,
-        _ => Type::LargeBinary,
-    };
-    Ok(Some(Arrow {
-        parts,
-        name,
-        results,
-    }))
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
+        method.call0()?.extract()?;
+    let of = taken(Schema::look(&schema, Type::new)?)?;
+    let array = Array::take(&array)?.map_err(broken)?;
+    let parts = vec![Part::new(array, of, 0).map_err(broken)?];
+    Ok(Some(Arrow { parts, name, of }))
+}
+
+/// The type in a capsule.
+pub(crate) fn type_in(capsule: &Bound<'_, PyCapsule>, name: &str) -> PyResult<DataType> {
+    let given = Schema::look(capsule, |schema| match schema.dictionary()? {
+        Some(_) => Ok(Err("a dictionary".to_owned())),
+        None => types::parse(schema.format()?),
+    })?;
+    let given = given.map_err(|text| malformed(name, &text))?;
+    given.map_err(|given| {
+        PyTypeError::new_err(format!(
+            "{name}: expected one of {}, not {given}",
+            types::TAKEN
+        ))
+    })
 }
 
 /// Lets pyarrow check an object of its own. It takes buffers from files and streams as they
@@ -152,39 +181,9 @@ fn ask_pyarrow(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
 
 fn unsupported(name: &str, given: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "{name}: expected an Arrow column of binary, large_binary, binary_view or \
-         fixed_size_binary, not {given}"
+        "{name}: expected an Arrow column of {}, not {given}",
+        types::TAKEN
     ))
-}
-
-/// What a type that is not taken is called.
-fn type_name(format: &str) -> String {
-    /// Those that columns have most.
-    const NAMES: [(&str, &str); 19] = [
-        ("n", "null"),
-        ("b", "bool"),
-        ("c", "int8"),
-        ("C", "uint8"),
-        ("s", "int16"),
-        ("S", "uint16"),
-        ("i", "int32"),
-        ("I", "uint32"),
-        ("l", "int64"),
-        ("L", "uint64"),
-        ("e", "float16"),
-        ("f", "float32"),
-        ("g", "float64"),
-        ("u", "string"),
-        ("U", "large_string"),
-        ("vu", "string_view"),
-        ("+l", "list"),
-        ("+L", "large_list"),
-        ("+s", "struct"),
-    ];
-    match NAMES.iter().find(|(known, _)| *known == format) {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("one of format {format:?}"),
-    }
 }
 
 /// A number of which there may be none, or as many as memory has bytes.
@@ -195,47 +194,72 @@ fn number(field: &str, given: i64) -> Read<usize> {
     }
 }
 
-/// No array of bytes has any of these.
-fn no_nesting(n_children: i64, has_dictionary: bool) -> Read<()> {
-    if n_children != 0 {
-        return wrong(format_args!("n_children {n_children}"), 0);
+/// No array of values has any.
+fn no_children(n_children: i64) -> Read<()> {
+    match n_children {
+        0 => Ok(()),
+        _ => wrong(format_args!("n_children {n_children}"), 0),
     }
-    match has_dictionary {
-        true => wrong("a dictionary", "none for bytes"),
-        false => Ok(()),
+}
+
+impl Type {
+    /// The type of a column, or what it is called if its values are not taken.
+    fn new(schema: &Schema) -> Read<Result<Type, String>> {
+        let format = schema.format()?;
+        let Some(dictionary) = schema.dictionary()? else {
+            let layout = Layout::new(format)?;
+            no_children(if layout.is_ok() { schema.n_children } else { 0 })?;
+            return Ok(layout.map(|layout| Type {
+                layout,
+                indices: None,
+            }));
+        };
+        no_children(schema.n_children)?;
+        // The format is that of the indices.
+        let indices = match format {
+            "c" => (1, true),
+            "C" => (1, false),
+            "s" => (2, true),
+            "S" => (2, false),
+            "i" => (4, true),
+            "I" => (4, false),
+            "l" => (8, true),
+            "L" => (8, false),
+            _ => return wrong(format_args!("indices of format {format:?}"), "integers"),
+        };
+        let (width, signed) = indices;
+        if dictionary.dictionary()?.is_some() {
+            return Ok(Err("a dictionary of a dictionary".to_owned()));
+        }
+        let layout = Layout::new(dictionary.format()?)?;
+        no_children(if layout.is_ok() {
+            dictionary.n_children
+        } else {
+            0
+        })?;
+        Ok(layout
+            .map(|layout| Type {
+                layout,
+                indices: Some(Indices { width, signed }),
+            })
+            .map_err(|given| format!("a dictionary of {given}")))
     }
 }
 
 impl Layout {
-    /// The layout of a column, or what its type is called if it is not of bytes.
-    fn new(schema: &Schema) -> Read<Result<Layout, String>> {
-        let format = schema.format()?;
-        let layout = match (format, format.strip_prefix("w:")) {
-            // The format is that of the indices.
-            _ if schema.has_dictionary() => return Ok(Err("dictionary".to_owned())),
-            ("z", _) => Layout::Binary,
-            ("Z", _) => Layout::LargeBinary,
-            ("vz", _) => Layout::View,
-            (_, Some(width)) => Layout::FixedSize(Layout::width(width)?),
-            _ => return Ok(Err(type_name(format))),
-        };
-        no_nesting(schema.n_children, false)?;
-        Ok(Ok(layout))
-    }
-
-    fn width(given: &str) -> Read<usize> {
-        let digits = given.bytes().all(|digit| digit.is_ascii_digit());
-        // As many digits as the largest has.
-        match given.parse::<i32>() {
-            Ok(width) if digits && given.len() <= 10 => number("width", width.into()),
-            _ => {
-                let most = i32::MAX;
-                wrong(
-                    format_args!("format {:?}", format!("w:{given}")),
-                    format_args!("w: and 0 to {most}"),
-                )
+    /// The layout of a type, or what that is called if its values are not taken.
+    fn new(format: &str) -> Read<Result<Layout, String>> {
+        let layout = |of: DataType| match of {
+            DataType::Binary | DataType::Utf8 => Layout::Binary,
+            DataType::LargeBinary | DataType::LargeUtf8 => Layout::LargeBinary,
+            DataType::BinaryView | DataType::Utf8View => Layout::View,
+            DataType::Boolean => Layout::Bits,
+            DataType::FixedSizeBinary(width) => {
+                Layout::FixedSize(usize::try_from(width).unwrap_or(0))
             }
-        }
+            other => Layout::FixedSize(other.primitive_width().unwrap_or(0)),
+        };
+        Ok(types::parse(format)?.map(layout))
     }
 
     /// Bytes that the second buffer has for each value, and how many more of these there are
@@ -246,16 +270,17 @@ impl Layout {
             Layout::LargeBinary => (size_of::<i64>(), 1),
             Layout::View => (VIEW, 0),
             Layout::FixedSize(width) => (width, 0),
+            Layout::Bits => (1, 0),
         }
     }
 }
 
-impl Part {
-    fn new(array: Array, layout: Layout) -> Read<Part> {
-        no_nesting(array.n_children, array.has_dictionary())?;
+impl Shape {
+    fn new(array: &Array, layout: Layout) -> Read<Shape> {
+        no_children(array.n_children)?;
         let (least, most) = match layout {
             Layout::Binary | Layout::LargeBinary => (3, 3),
-            Layout::FixedSize(_) => (2, 2),
+            Layout::FixedSize(_) | Layout::Bits => (2, 2),
             // Views have 31 bits to count those of values.
             Layout::View => (3, 3 + i32::MAX as usize),
         };
@@ -267,52 +292,251 @@ impl Part {
             };
             return wrong(format_args!("n_buffers {buffers}"), allowed);
         }
-        let mut part = Part {
+        let mut shape = Shape {
             layout,
             len: number("length", array.length)?,
             offset: number("offset", array.offset)?,
             nulls: 0,
+        };
+        let held = Held {
             array,
+            start: 0,
+            shape,
+            unpacked: &[],
         };
         // Before anybody makes room for so many values.
-        part.elements()?;
-        part.nulls = part.count_nulls()?;
+        match layout {
+            Layout::Bits => held.packed().map(|_| ())?,
+            _ => held.elements().map(|_| ())?,
+        }
+        shape.nulls = held.count_nulls()?;
+        Ok(shape)
+    }
+}
+
+impl Part {
+    /// `start`: the row of its first value in the column.
+    fn new(array: Array, of: Type, start: usize) -> Read<Part> {
+        let (shape, dictionary) = match (of.indices, array.dictionary()?) {
+            (None, None) => (Shape::new(&array, of.layout)?, None),
+            (Some(indices), Some(values)) => {
+                let shape = Shape::new(&array, Layout::FixedSize(indices.width))?;
+                if values.dictionary()?.is_some() {
+                    return wrong("a dictionary of a dictionary", "none");
+                }
+                (shape, Some(Shape::new(values, of.layout)?))
+            }
+            (None, Some(_)) => return wrong("a dictionary", "none of this type"),
+            (Some(_), None) => return wrong("no dictionary", "that of the type"),
+        };
+        // Parts without buffers may claim any number of rows each.
+        if start + shape.len > MOST {
+            return wrong(format_args!("{} rows", start + shape.len), MOST);
+        }
+        let mut part = Part {
+            array,
+            start,
+            shape,
+            dictionary,
+            unpacked: Vec::new(),
+        };
+        if of.layout == Layout::Bits {
+            part.unpacked = part.values()?.unpack()?;
+        }
         Ok(part)
     }
 
+    /// The array's own values, which may be indices.
+    fn own(&self) -> Held<'_> {
+        Held {
+            array: &self.array,
+            start: self.start,
+            shape: self.shape,
+            unpacked: &self.unpacked,
+        }
+    }
+
+    /// The values: those of the dictionary if there is one.
+    fn values(&self) -> Read<Held<'_>> {
+        match (self.dictionary, self.array.dictionary()?) {
+            (Some(shape), Some(array)) => Ok(Held {
+                array,
+                start: 0,
+                shape,
+                unpacked: &self.unpacked,
+            }),
+            _ => Ok(self.own()),
+        }
+    }
+
+    /// Its rows in the column.
+    fn range(&self) -> Range<usize> {
+        self.start..self.start + self.shape.len
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.shape.nulls > 0 || self.dictionary.is_some_and(|values| values.nulls > 0)
+    }
+
+    /// The index at place `i`, which is not null.
+    fn index(&self, i: usize, indices: Indices, values: usize) -> Read<usize> {
+        let bytes = &self.own().elements()?[i * indices.width..][..indices.width];
+        // The sign in all higher bytes.
+        let negative = indices.signed && top(bytes) >= 0x80;
+        let mut wide = [if negative { 0xff } else { 0 }; 8];
+        match cfg!(target_endian = "little") {
+            true => wide[..indices.width].copy_from_slice(bytes),
+            false => wide[8 - indices.width..].copy_from_slice(bytes),
+        }
+        let given = i64::from_ne_bytes(wide);
+        match usize::try_from(given) {
+            // Unsigned ones from 2^63 on are negative here, and as wrong.
+            Ok(index) if index < values => Ok(index),
+            _ => wrong(
+                format_args!("element {}: index {given}", self.start + i),
+                format_args!("less than {values}"),
+            ),
+        }
+    }
+
+    /// Whether the value at place `i` is null.
+    fn is_null(&self, i: usize, indices: Option<Indices>) -> Read<bool> {
+        if self.own().is_null(i)? {
+            return Ok(true);
+        }
+        match (indices, self.dictionary) {
+            (Some(indices), Some(shape)) if shape.nulls > 0 => {
+                self.values()?.is_null(self.index(i, indices, shape.len)?)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+impl Part {
+    /// The place of the first of these rows that is null.
+    fn first_null(&self, rows: Chosen<'_>, indices: Option<Indices>) -> Read<Option<usize>> {
+        let mut places = rows.rows().map(|row| row - self.start);
+        if self.dictionary.is_some_and(|values| values.nulls > 0) {
+            for i in places {
+                if self.is_null(i, indices)? {
+                    return Ok(Some(i));
+                }
+            }
+            return Ok(None);
+        }
+        let Shape { offset, nulls, .. } = self.shape;
+        let bits = self.own().bits()?.filter(|_| nulls > 0);
+        Ok(bits.and_then(|bits| places.find(|i| !get_bit(bits, offset + i))))
+    }
+
+    /// Appends the values that indices lead to; none of the rows is null.
+    fn by_indices<'a>(
+        &'a self,
+        indices: Indices,
+        rows: Chosen<'_>,
+        slices: &mut Vec<&'a [u8]>,
+    ) -> Read<()> {
+        let values = self.dictionary_slices()?;
+        for i in rows.places() {
+            slices.push(values[self.index(i, indices, values.len())?]);
+        }
+        Ok(())
+    }
+
+    /// The values of the dictionary, of which null ones are empty.
+    fn dictionary_slices(&self) -> Read<Vec<&[u8]>> {
+        let held = self.values()?;
+        let mut places = Vec::new();
+        for i in 0..held.shape.len {
+            if !held.is_null(i)? {
+                places.push(i);
+            }
+        }
+        let mut found = Vec::with_capacity(places.len());
+        let read = held.slices(places.iter().copied(), &mut found);
+        read.map_err(|text| format!("dictionary: {text}"))?;
+        let mut values: Vec<&[u8]> = vec![&[]; held.shape.len];
+        for (i, value) in places.into_iter().zip(found) {
+            values[i] = value;
+        }
+        Ok(values)
+    }
+}
+
+/// The byte with the sign.
+fn top(bytes: &[u8]) -> u8 {
+    match cfg!(target_endian = "little") {
+        true => bytes[bytes.len() - 1],
+        false => bytes[0],
+    }
+}
+
+impl<'a> Held<'a> {
     /// What the second buffer has for the values: offsets, views or bytes.
-    fn elements(&self) -> Read<&[u8]> {
+    fn elements(self) -> Read<&'a [u8]> {
+        let Shape {
+            layout,
+            len,
+            offset,
+            ..
+        } = self.shape;
         // Without values there may be no buffers.
-        if self.len == 0 {
+        if len == 0 {
             return Ok(&[]);
         }
-        let (width, more) = self.layout.element();
-        let count = self.offset + self.len + more;
+        if layout == Layout::Bits {
+            return Ok(self.unpacked);
+        }
+        let (width, more) = layout.element();
+        let count = offset + len + more;
         let Some(len) = count.checked_mul(width) else {
             return wrong(
                 format_args!("{count} values of {width} bytes"),
                 format_args!("{MOST} bytes"),
             );
         };
-        Ok(&self.array.bytes(1, len)?[self.offset * width..])
+        Ok(&self.array.bytes(1, len)?[offset * width..])
+    }
+
+    /// The values that are bits, and those before the first.
+    fn packed(self) -> Read<&'a [u8]> {
+        match self.shape.len {
+            0 => Ok(&[]),
+            len => self.array.bytes(1, (self.shape.offset + len).div_ceil(8)),
+        }
+    }
+
+    /// A byte for each bit, without a branch for each, as they may be secret.
+    fn unpack(self) -> Read<Vec<u8>> {
+        let bits = self.packed()?;
+        let mut bytes = Vec::new();
+        let room = bytes.try_reserve_exact(self.shape.len);
+        room.map_err(|error| error.to_string())?;
+        let places = self.shape.offset..self.shape.offset + self.shape.len;
+        bytes.extend(places.map(|i| bits[i / 8] >> (i % 8) & 1));
+        Ok(bytes)
     }
 
     /// A bit for each value and those before the first, which is not set if it is null; if
     /// there are any.
-    fn bits(&self) -> Read<Option<&[u8]>> {
-        let len = (self.offset + self.len).div_ceil(8);
+    fn bits(self) -> Read<Option<&'a [u8]>> {
+        let len = (self.shape.offset + self.shape.len).div_ceil(8);
         Ok(match self.array.has_buffer(0)? {
             true => Some(self.array.bytes(0, len)?),
             false => None,
         })
     }
 
-    fn count_nulls(&self) -> Read<usize> {
+    fn is_null(self, i: usize) -> Read<bool> {
+        let bits = self.bits()?;
+        Ok(bits.is_some_and(|bits| !get_bit(bits, self.shape.offset + i)))
+    }
+
+    fn count_nulls(self) -> Read<usize> {
+        let Shape { len, offset, .. } = self.shape;
         let nulls = match self.bits()? {
-            Some(bits) => {
-                let bits = UnalignedBitChunk::new(bits, self.offset, self.len);
-                self.len - bits.count_ones()
-            }
+            Some(bits) => len - UnalignedBitChunk::new(bits, offset, len).count_ones(),
             None => 0,
         };
         let given = self.array.null_count;
@@ -326,15 +550,10 @@ impl Part {
         )
     }
 
-    fn first_null(&self) -> Option<usize> {
-        let bits = self.bits().ok()??;
-        (0..self.len).find(|i| !get_bit(bits, self.offset + i))
-    }
-
     /// The offsets, and the bytes that lie before the last of them.
-    fn by_offsets(&self) -> Read<(&[u8], &[u8])> {
+    fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
         let offsets = self.elements()?;
-        let last = match self.layout {
+        let last = match self.shape.layout {
             Layout::Binary => offsets.last_chunk().map(|n| i32::from_ne_bytes(*n).into()),
             _ => offsets.last_chunk().map(|n| i64::from_ne_bytes(*n)),
         };
@@ -342,56 +561,41 @@ impl Part {
         Ok((offsets, self.array.bytes(2, last)?))
     }
 
-    /// The values as they lie, if there are some, none of them null, with such offsets,
-    /// which ascend.
-    fn values<O: OffsetSizeTrait>(&self) -> Option<Values<'_, O>> {
-        let such = match self.layout {
-            Layout::Binary => !O::IS_LARGE,
-            Layout::LargeBinary => O::IS_LARGE,
-            Layout::View | Layout::FixedSize(_) => false,
-        };
-        if !such || self.nulls > 0 || self.len == 0 {
-            return None;
-        }
-        let (offsets, bytes) = self.by_offsets().ok()?;
-        let offsets = c_data::offsets::<O>(offsets)?;
-        // Without an end before the end, which would take longer. The last is that of the
-        // bytes.
-        let ascend = |all, pair: &[O]| all & (pair[0] <= pair[1]);
-        let good = *offsets.first()? >= O::usize_as(0) && offsets.windows(2).fold(true, ascend);
-        good.then_some(Values { bytes, offsets })
-    }
-
-    /// Appends the values, where they lie.
-    fn slices<'a>(&'a self, slices: &mut Vec<&'a [u8]>) -> Read<()> {
-        match self.layout {
+    /// Appends the values at these places, where they lie.
+    fn slices(self, places: impl Iterator<Item = usize>, slices: &mut Vec<&'a [u8]>) -> Read<()> {
+        match self.shape.layout {
             // Without values there are no offsets, and may be no buffers of long values.
-            _ if self.len == 0 => Ok(()),
-            Layout::Binary => self.offset_slices(|bytes| i32::from_ne_bytes(bytes).into(), slices),
-            Layout::LargeBinary => self.offset_slices(i64::from_ne_bytes, slices),
-            Layout::View => self.view_slices(slices),
-            Layout::FixedSize(width) => {
+            _ if self.shape.len == 0 => Ok(()),
+            Layout::Binary => {
+                let offset = |bytes| i32::from_ne_bytes(bytes).into();
+                self.offset_slices(offset, places, slices)
+            }
+            Layout::LargeBinary => self.offset_slices(i64::from_ne_bytes, places, slices),
+            Layout::View => self.view_slices(places, slices),
+            Layout::FixedSize(_) | Layout::Bits => {
+                let (width, _) = self.shape.layout.element();
                 let bytes = self.elements()?;
-                slices.extend((0..self.len).map(|i| &bytes[i * width..][..width]));
+                slices.extend(places.map(|i| &bytes[i * width..][..width]));
                 Ok(())
             }
         }
     }
 
     /// By offsets, aligned or not, each of which is looked at.
-    fn offset_slices<'a, const N: usize>(
-        &'a self,
+    fn offset_slices<const N: usize>(
+        self,
         offset: impl Fn([u8; N]) -> i64,
+        places: impl Iterator<Item = usize>,
         slices: &mut Vec<&'a [u8]>,
     ) -> Read<()> {
         let (offsets, bytes) = self.by_offsets()?;
         let (offsets, _) = offsets.as_chunks::<N>();
-        for pair in offsets.windows(2) {
-            let (from, to) = (offset(pair[0]), offset(pair[1]));
+        for i in places {
+            let (from, to) = (offset(offsets[i]), offset(offsets[i + 1]));
             let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
             let Some(value) = range.and_then(|(from, to)| bytes.get(from..to)) else {
                 return wrong(
-                    format_args!("element {}: value offsets {from} and {to}", slices.len()),
+                    format_args!("element {}: value offsets {from} and {to}", self.start + i),
                     format_args!("ascending ones from 0 to {}", bytes.len()),
                 );
             };
@@ -401,12 +605,17 @@ impl Part {
     }
 
     /// By views, each of which is looked at.
-    fn view_slices<'a>(&'a self, slices: &mut Vec<&'a [u8]>) -> Read<()> {
+    fn view_slices(
+        self,
+        places: impl Iterator<Item = usize>,
+        slices: &mut Vec<&'a [u8]>,
+    ) -> Read<()> {
         let buffers = self.view_buffers()?;
         let (views, _) = self.elements()?.as_chunks();
-        for view in views {
-            slices.push(viewed(view, &buffers).or_else(|(what, allowed)| {
-                wrong(format_args!("element {}: {what}", slices.len()), allowed)
+        for i in places {
+            let value = viewed(&views[i], &buffers);
+            slices.push(value.or_else(|(what, allowed)| {
+                wrong(format_args!("element {}: {what}", self.start + i), allowed)
             })?);
         }
         Ok(())
@@ -414,7 +623,7 @@ impl Part {
 
     /// The buffers of long values: all but the bitmap, the views and, at the end, their own
     /// lengths.
-    fn view_buffers(&self) -> Read<Vec<&[u8]>> {
+    fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
         let last = self.array.buffers()? - 1;
         let lens = self.array.bytes(last, (last - 2) * size_of::<i64>())?;
         let (lens, _) = lens.as_chunks();
@@ -425,6 +634,82 @@ impl Part {
                 self.array.bytes(i, len)
             })
             .collect()
+    }
+
+    /// The values of these rows as they lie, by such offsets, if they can be had so.
+    fn packed_values<O: OffsetSizeTrait>(self, rows: Chosen<'_>) -> Option<Values<'a, O>> {
+        let range = rows.range();
+        let places = range.start - self.start..=range.end - self.start;
+        let (offsets, bytes) = match self.shape.layout {
+            Layout::FixedSize(_) | Layout::Bits if O::IS_LARGE => {
+                let (width, _) = self.shape.layout.element();
+                let offsets = places.map(|i| O::usize_as(i * width)).collect();
+                (Cow::Owned(offsets), self.elements().ok()?)
+            }
+            Layout::Binary if O::IS_LARGE => {
+                let (offsets, bytes) = self.by_offsets().ok()?;
+                let offsets = &c_data::offsets::<i32>(offsets)?[places];
+                let wide = offsets
+                    .iter()
+                    .map(|n| Some(O::usize_as((*n).try_into().ok()?)));
+                (Cow::Owned(wide.collect::<Option<_>>()?), bytes)
+            }
+            Layout::Binary | Layout::LargeBinary
+                if O::IS_LARGE == (self.shape.layout == Layout::LargeBinary) =>
+            {
+                let (offsets, bytes) = self.by_offsets().ok()?;
+                (
+                    Cow::Borrowed(&c_data::offsets::<O>(offsets)?[places]),
+                    bytes,
+                )
+            }
+            _ => return None,
+        };
+        // Without an end before the end, which would take longer.
+        let ascend = |all, pair: &[O]| all & (pair[0] <= pair[1]);
+        let (first, last) = (*offsets.first()?, *offsets.last()?);
+        let inside = first >= O::usize_as(0) && last.as_usize() <= bytes.len();
+        if !inside || !offsets.windows(2).fold(true, ascend) {
+            return None;
+        }
+        let places = match rows.are_all() {
+            true => Places::Offsets(offsets),
+            false => {
+                let starts: Vec<O> = rows.places().map(|i| offsets[i]).collect();
+                let len = |(i, start): (usize, &O)| offsets[i + 1] - *start;
+                let lens = rows.places().zip(&starts).map(len).collect();
+                Places::Slots(starts, lens)
+            }
+        };
+        Some(Values { bytes, places })
+    }
+
+    /// The values of these rows, one after the other, if they have one length.
+    fn flat(self, rows: Chosen<'_>) -> Option<Flat<'a>> {
+        let (bytes, width) = match self.shape.layout {
+            Layout::Binary => self.even::<i32>()?,
+            Layout::LargeBinary => self.even::<i64>()?,
+            Layout::FixedSize(width) => (self.elements().ok()?, width),
+            Layout::Bits => (self.elements().ok()?, 1),
+            Layout::View => return None,
+        };
+        let range = rows.range();
+        let places = range.start - self.start..range.end - self.start;
+        let bytes = bytes.get(places.start * width..places.end * width)?;
+        Some(Flat::chosen(bytes, width, rows))
+    }
+
+    /// The values of offsets that say that all have one length.
+    fn even<O: OffsetSizeTrait>(self) -> Option<(&'a [u8], usize)> {
+        let (offsets, bytes) = self.by_offsets().ok()?;
+        let offsets = c_data::offsets::<O>(offsets)?;
+        let (first, last) = (*offsets.first()?, *offsets.last()?);
+        let (start, end) = (first.to_usize()?, last.to_usize()?);
+        let width = end.checked_sub(start)? / (offsets.len() - 1);
+        let step = O::usize_as(width);
+        let alike = |all, pair: &[O]| all & (pair[0] <= pair[1] && pair[1] - pair[0] == step);
+        let alike = first >= O::usize_as(0) && offsets.windows(2).fold(true, alike);
+        alike.then(|| (&bytes[start..], width))
     }
 }
 
@@ -456,171 +741,106 @@ fn viewed<'a>(view: &'a [u8; VIEW], buffers: &[&'a [u8]]) -> Result<&'a [u8], (S
 }
 
 impl Arrow {
-    /// The values as they lie, if they are one part without nulls, with such offsets, which
-    /// ascend.
-    pub(crate) fn values<O: OffsetSizeTrait>(&self) -> Option<Values<'_, O>> {
-        let [part] = &self.parts[..] else { return None };
-        part.values()
-    }
-
-    /// The values as they lie, if they are one part without nulls, of one length, and so
-    /// many.
-    pub(crate) fn flat(&self, count: usize) -> Option<Flat<'_>> {
-        let [part] = &self.parts[..] else { return None };
-        let Layout::FixedSize(width) = part.layout else {
-            return None;
-        };
-        if part.nulls > 0 || part.len != count {
-            return None;
-        }
-        let bytes = part.elements().ok()?;
-        Some(Flat { bytes, width })
-    }
-
     pub(crate) fn len(&self) -> usize {
-        let lens = self.parts.iter().map(|part| part.len);
-        lens.fold(0, usize::saturating_add)
+        self.parts.last().map_or(0, |part| part.range().end)
     }
 
-    /// The values, where they lie.
-    pub(crate) fn slices(&self) -> PyResult<Vec<&[u8]>> {
-        let mut slices = errors::room(self.len())?;
+    /// How the values lie: those of the dictionary if there is one.
+    pub(crate) fn layout(&self) -> Layout {
+        self.of.layout
+    }
+
+    /// The rows of each part.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.parts.iter().map(Part::range)
+    }
+
+    fn broken(&self, text: String) -> PyErr {
+        malformed(self.name, &text)
+    }
+
+    /// The rows that are not null.
+    pub(crate) fn present(&self) -> PyResult<Present> {
+        if !self.parts.iter().any(Part::has_nulls) {
+            return Ok(Present::all(self.len()));
+        }
+        let mut rows = errors::room(self.len())?;
         for part in &self.parts {
-            if part.nulls > 0
-                && let Some(i) = part.first_null()
-            {
-                let i = slices.len() + i;
-                let what = format!("element {i} is null");
-                return Err(errors::input(Some(i), "null", &what, 0, "bytes"));
+            let Shape { len, offset, .. } = part.shape;
+            let bits = part.own().bits().map_err(|text| self.broken(text))?;
+            match bits {
+                _ if part.dictionary.is_some_and(|values| values.nulls > 0) => {
+                    for i in 0..len {
+                        let null = part.is_null(i, self.of.indices);
+                        if !null.map_err(|text| self.broken(text))? {
+                            rows.push(part.start + i);
+                        }
+                    }
+                }
+                Some(bits) => {
+                    let valid = BitIndexIterator::new(bits, offset, len);
+                    rows.extend(valid.map(|i| part.start + i));
+                }
+                None => rows.extend(part.range()),
             }
-            let read = part.slices(&mut slices);
-            read.map_err(|text| malformed(self.name, &text))?;
+        }
+        Ok(Present::these(rows, self.len()))
+    }
+
+    /// The part that has these rows, if one has all of them.
+    fn part_with(&self, rows: Range<usize>) -> Option<&Part> {
+        let i = self
+            .parts
+            .partition_point(|part| part.range().end < rows.end);
+        self.parts.get(i).filter(|part| part.start <= rows.start)
+    }
+
+    /// The values of these rows as they lie, if one part has them, none of them null, by such
+    /// offsets, which ascend.
+    pub(crate) fn packed_values<O: OffsetSizeTrait>(
+        &self,
+        rows: Chosen<'_>,
+    ) -> Option<Values<'_, O>> {
+        if rows.range().is_empty() {
+            return Some(Values::none());
+        }
+        let part = self.part_with(rows.range())?;
+        match part.dictionary {
+            None if part.first_null(rows, None).ok()?.is_none() => part.own().packed_values(rows),
+            _ => None,
+        }
+    }
+
+    /// The values of these rows as they lie, if one part has them, none of them null, all of
+    /// one length.
+    pub(crate) fn flat(&self, rows: Chosen<'_>) -> Option<Flat<'_>> {
+        if rows.range().is_empty() {
+            return Some(Flat::chosen(&[], 0, rows));
+        }
+        let part = self.part_with(rows.range())?;
+        match part.dictionary {
+            None if part.first_null(rows, None).ok()?.is_none() => part.own().flat(rows),
+            _ => None,
+        }
+    }
+
+    /// The values of these rows, where they lie.
+    pub(crate) fn slices(&self, rows: Chosen<'_>) -> PyResult<Vec<&[u8]>> {
+        let mut slices = errors::room(rows.count())?;
+        for part in &self.parts {
+            let rows = rows.within(part.range());
+            if let Some(i) = part
+                .first_null(rows, self.of.indices)
+                .map_err(|text| self.broken(text))?
+            {
+                return Err(errors::null(part.start + i, self.name));
+            }
+            let read = match self.of.indices {
+                None => part.own().slices(rows.places(), &mut slices),
+                Some(indices) => part.by_indices(indices, rows, &mut slices),
+            };
+            read.map_err(|text| self.broken(text))?;
         }
         Ok(slices)
-    }
-}
-
-/// A column of results, in the form of Arrow.
-///
-/// Libraries that know the Arrow PyCapsule interface take it over without a copy:
-/// ``pyarrow.array(column)``, ``polars.Series(column)``. It is a sequence of ``bytes``, with
-/// ``None`` where there is no result.
-///
-/// >>> import aescomb, pyarrow
-/// >>> key = aescomb.Key("ctr", bytes(16))
-/// >>> messages = pyarrow.array([b"one", b"two"], pyarrow.binary())
-/// >>> column = key.encrypt_many(bytes(2 * 16), messages)
-/// >>> column
-/// <aescomb.Column of 2, Binary>
-/// >>> pyarrow.array(column).type
-/// DataType(binary)
-/// >>> key.decrypt_many(bytes(2 * 16), column)[1]
-/// b'two'
-#[pyclass(frozen, module = "aescomb")]
-pub(crate) struct Column(ArrayRef);
-
-impl Column {
-    /// Values one after the other by these offsets, which ascend from 0 to the number of
-    /// bytes; those of `failed` are null.
-    pub(crate) fn new<O: OffsetSizeTrait>(
-        values: Vec<u8>,
-        offsets: Vec<O>,
-        failed: &[usize],
-    ) -> PyResult<Column> {
-        let nulls = nulls(offsets.len() - 1, failed);
-        let offsets = OffsetBuffer::new(offsets.into());
-        made(GenericBinaryArray::try_new(
-            offsets,
-            Buffer::from_vec(values),
-            nulls,
-        ))
-    }
-
-    /// So many values of so many bytes, one after the other; those of `failed` are null.
-    pub(crate) fn fixed(
-        values: Vec<u8>,
-        count: usize,
-        width: usize,
-        failed: &[usize],
-    ) -> PyResult<Column> {
-        let nulls = nulls(count, failed);
-        let made_of = |width| {
-            FixedSizeBinaryArray::try_new_with_len(width, Buffer::from_vec(values), nulls, count)
-        };
-        let width = i32::try_from(width)
-            .map_err(|error| ArrowError::InvalidArgumentError(error.to_string()));
-        made(width.and_then(made_of))
-    }
-}
-
-fn made(array: Result<impl arrow_array::Array + 'static, ArrowError>) -> PyResult<Column> {
-    array
-        .map(|array| Column(Arc::new(array)))
-        .map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-fn nulls(count: usize, failed: &[usize]) -> Option<NullBuffer> {
-    (!failed.is_empty()).then(|| {
-        let mut valid = vec![true; count];
-        failed.iter().for_each(|i| valid[*i] = false);
-        NullBuffer::from(valid)
-    })
-}
-
-#[pymethods]
-impl Column {
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
-
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        index: isize,
-    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let len = self.0.len();
-        let i = match usize::try_from(index) {
-            Ok(i) => Some(i).filter(|i| *i < len),
-            Err(_) => len.checked_sub(index.unsigned_abs()),
-        };
-        let i = i.ok_or_else(|| PyIndexError::new_err("no such element"))?;
-        if self.0.is_null(i) {
-            return Ok(None);
-        }
-        let value = match self.0.data_type() {
-            DataType::Binary => self.0.as_binary::<i32>().value(i),
-            DataType::LargeBinary => self.0.as_binary::<i64>().value(i),
-            _ => self.0.as_fixed_size_binary().value(i),
-        };
-        Ok(Some(PyBytes::new(py, value)))
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "<aescomb.Column of {}, {}>",
-            self.0.len(),
-            self.0.data_type()
-        )
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.data_type())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, SCHEMA)
-    }
-
-    /// The column as two capsules of the Arrow C data interface, of its own type whatever
-    /// type is requested.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // The interface leaves it to the exporter whether to heed it.
-        let _ = requested_schema;
-        let array = FFI_ArrowArray::new(&self.0.to_data());
-        let array = PyCapsule::new_with_value(py, array, ARRAY)?;
-        Ok((self.__arrow_c_schema__(py)?, array))
     }
 }

@@ -1,17 +1,21 @@
 //! [`Key`] and its methods.
 
-use crate::arrow;
+use crate::arrow::{Arrow, Layout};
 use crate::batch::{Batch, Outcome, Tags};
-use crate::columns::{Columns, Flat, To};
+use crate::column::{self, Results};
 use crate::errors;
-use crate::input::{self, Column, Data, Messages};
+use crate::input::{self, Column, Data, Messages, To};
 use crate::memory;
 use crate::mode::Mode;
-use crate::output::{self, Lengths, Output};
+use crate::output::{Lengths, Output};
+use crate::packed::{Columns, Flat, Target};
+use crate::present::{Chosen, Present};
 use aescomb::{Algorithm, Allowed, Info, Offset, Op};
-use arrow_array::OffsetSizeTrait;
+use arrow_array::{ArrayRef, OffsetSizeTrait};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -25,13 +29,21 @@ const RELEASE: usize = 2048;
 /// has 16, 24 or 32 bytes, or twice as many for modes with two keys.
 ///
 /// Batches. ``messages`` are a list of bytes-like objects, a two-dimensional NumPy array of
-/// ``uint8`` (a message a row), or a binary Arrow column: any object with
-/// ``__arrow_c_array__`` or ``__arrow_c_stream__``. Results have the same form: a list of
-/// ``bytes``, a new array, an Arrow ``Column``. ``nonces``, ``associated_data`` and ``tags``
+/// ``uint8`` (a message a row), or an Arrow column: any object with ``__arrow_c_array__`` or
+/// ``__arrow_c_stream__``. Results have the same form: a list of ``bytes``, a new array, an
+/// Arrow ``Column``. ``nonces``, ``associated_data`` and ``tags``
 /// have any of these forms too, whatever that of the messages; nonces and tags also may be
 /// one bytes-like object, one after the other in it. ``associated_data`` may be one
 /// bytes-like object for all messages. Where a mode takes several components, a tuple has
 /// the place of the bytes-like object.
+///
+/// Arrow columns are of bytes, of text (its UTF-8), or of booleans, numbers, decimals, dates or
+/// times (the bytes of the value in Arrow, the lowest first; 0 or 1 for a boolean). Results are
+/// bytes; ``to`` names the type of decrypted and opened ones.
+///
+/// Nulls, which are ``None`` in a list, stay null: nothing is read of them, and what belongs
+/// to their rows in ``nonces`` and ``associated_data`` is not looked at. There, a null that
+/// belongs to a message is a mistake.
 ///
 /// ``bytes`` and Arrow columns are read where they are; so are the messages of an array,
 /// which must not be written to while a call runs. Of everything else a copy is taken. The
@@ -58,6 +70,7 @@ struct Call<'a, 'py> {
     data: Data<'py>,
     tags: GivenTags<'py>,
     opened: Option<Vec<usize>>,
+    to: Option<To>,
     out: Option<Object<'a, 'py>>,
 }
 
@@ -74,9 +87,24 @@ impl<'py> Call<'_, 'py> {
             data: Data::Same(Vec::new()),
             tags: GivenTags::Bytes(0),
             opened: None,
+            to: None,
             out: None,
         }
     }
+
+    /// Of tags that are made or at the ends of texts.
+    fn tag_bytes(&self) -> usize {
+        match self.tags {
+            GivenTags::Bytes(bytes) => bytes,
+            GivenTags::Column(_) => 0,
+        }
+    }
+}
+
+/// A part of a column of messages whose parts all lie one after the other.
+struct Packable<'a, O: Clone> {
+    rows: Chosen<'a>,
+    columns: Columns<'a, O>,
 }
 
 /// Results and the messages that failed.
@@ -142,12 +170,14 @@ impl Key {
     }
 
     fn nonce<'py>(nonce: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
-        let column = |object| Ok(Column::Items(vec![input::bytes(object, "nonce")?]));
+        let column = |object| Ok(Column::Items(vec![Some(input::bytes(object, "nonce")?)]));
         nonce.map(column).transpose()
     }
 
     fn message<'py>(message: Object<'_, 'py>) -> PyResult<Messages<'py>> {
-        Ok(Messages::Items(vec![input::bytes(message, "message")?]))
+        Ok(Messages::Items(vec![Some(input::bytes(
+            message, "message",
+        )?)]))
     }
 
     fn check_op(&self, op: Op) -> PyResult<()> {
@@ -182,7 +212,7 @@ impl Key {
 
     /// Checks what may be right with one message and wrong with another: large batches go
     /// to the library in pieces, and mistakes are to be found before the first.
-    fn check(&self, batch: &Batch<'_>) -> PyResult<()> {
+    fn check(&self, batch: &Batch<'_>, rows: Chosen<'_>) -> PyResult<()> {
         let info = self.info();
         let (least, most) = info.nonce_bytes;
         for i in 0..batch.sources.len() {
@@ -195,7 +225,7 @@ impl Key {
                     _ => Allowed::Between(least, most),
                 };
                 return Err(errors::input(
-                    Some(i),
+                    Some(rows.row(i)),
                     "nonce_length",
                     &what,
                     nonce,
@@ -210,7 +240,7 @@ impl Key {
                     most => Allowed::AtMost(most),
                 };
                 return Err(errors::input(
-                    Some(i),
+                    Some(rows.row(i)),
                     "data_count",
                     &what,
                     components,
@@ -234,6 +264,43 @@ impl Key {
         }
     }
 
+    /// The type of a column of results.
+    fn results_type(
+        &self,
+        op: Op,
+        lengths: Lengths,
+        messages: Layout,
+        call: &Call<'_, '_>,
+    ) -> PyResult<DataType> {
+        let tag_bytes = call.tag_bytes();
+        let fixed = |width: usize| match i32::try_from(width) {
+            Ok(width) => Ok(DataType::FixedSizeBinary(width)),
+            Err(_) => {
+                let what = format!("results of {width} bytes each");
+                Err(errors::input(None, "output_length", &what, width, i32::MAX))
+            }
+        };
+        if op == Op::Mac {
+            return fixed(tag_bytes);
+        }
+        Ok(match (&call.to, messages) {
+            (Some(To::Type(of)), _) => of.clone(),
+            (Some(To::Text), Layout::Binary | Layout::FixedSize(_) | Layout::Bits) => {
+                DataType::Utf8
+            }
+            (Some(To::Text), Layout::LargeBinary) => DataType::LargeUtf8,
+            (Some(To::Text), Layout::View) => DataType::Utf8View,
+            (_, Layout::Binary) => DataType::Binary,
+            (_, Layout::LargeBinary) => DataType::LargeBinary,
+            (_, Layout::View) => DataType::BinaryView,
+            (_, Layout::FixedSize(_) | Layout::Bits) if lengths == Lengths::Shorter => {
+                DataType::LargeBinary
+            }
+            (_, Layout::FixedSize(width)) => fixed(self.result(op, width, tag_bytes))?,
+            (_, Layout::Bits) => fixed(self.result(op, 1, tag_bytes))?,
+        })
+    }
+
     /// Does a call of which all parts are columns with such offsets, or with values of one
     /// length; others are left.
     fn run_columns<'py, O: Offset + OffsetSizeTrait>(
@@ -241,65 +308,76 @@ impl Key {
         py: Python<'py>,
         op: Op,
         call: &Call<'_, 'py>,
+        (messages, present): (&Arrow, &Present),
+        of: &DataType,
     ) -> PyResult<Option<Done<'py>>> {
-        let (None, None, Some(texts)) = (&call.opened, call.out, call.messages.values::<O>())
-        else {
+        let rows = present.whole();
+        let n = rows.range().len();
+        let packable = |part| {
+            let rows = rows.within(part);
+            let nonces = match &call.nonces {
+                Some(column) => Some(column.flat(rows, n)?),
+                None => None,
+            };
+            let columns = Columns {
+                texts: messages.packed_values::<O>(rows)?,
+                count: rows.count(),
+                nonces,
+                data: call.data.packed_values(rows, n)?,
+            };
+            Some(Packable { rows, columns })
+        };
+        let parts = messages.ranges().map(packable).collect::<Option<Vec<_>>>();
+        let Some(parts) = parts else {
             return Ok(None);
         };
-        let n = texts.count();
-        let nonces = match &call.nonces {
-            Some(column) => column.flat(n).map(Some),
-            None => Some(None),
-        };
-        let (Some(nonces), Some(data)) = (nonces, call.data.values(n)) else {
-            return Ok(None);
-        };
-        let columns = Columns {
-            texts,
-            nonces,
-            data,
-        };
-        let key = &*self.0;
-        let run = |to| match columns.bytes() < RELEASE {
-            true => columns.run(key, op, to),
-            false => py.detach(|| columns.run(key, op, to)),
-        };
-        let refused = |(error, start)| errors::refused(error, start);
-        let (results, failed) = match (op, &call.tags) {
-            (Op::Verify, GivenTags::Column(tags)) => {
-                let Some(Flat { bytes, width }) = tags.flat(n) else {
-                    return Ok(None);
+        let (mut arrays, mut failed) = (Vec::new(), Vec::new());
+        for Packable { rows, columns } in &parts {
+            let run = |into| {
+                let key = &*self.0;
+                let done = match columns.bytes() < RELEASE {
+                    true => columns.run(key, op, into),
+                    false => py.detach(|| columns.run(key, op, into)),
                 };
-                (
-                    None,
-                    run(To::Tags(&mut bytes.to_vec(), width)).map_err(refused)?,
-                )
-            }
-            (Op::Mac, GivenTags::Bytes(width)) => {
-                let mut tags = errors::room(n * width)?;
-                tags.resize(n * width, 0);
-                let failed = run(To::Tags(&mut tags, *width)).map_err(refused)?;
-                (
-                    Some(arrow::Column::fixed(tags, n, *width, &failed)?),
-                    failed,
-                )
-            }
-            (_, GivenTags::Bytes(tag_bytes)) => {
-                let len = |len| self.result(op, len, *tag_bytes);
-                let (offsets, total) = columns.results(len)?;
-                output::fits::<O>(total)?;
-                let mut memory = errors::room(total)?;
-                let to = To::Texts(&offsets, memory.spare_capacity_mut(), *tag_bytes);
-                let failed = run(to).map_err(refused)?;
-                let written = memory::written(memory, total);
-                (Some(arrow::Column::new(written, offsets, &failed)?), failed)
-            }
-            _ => return Ok(None),
+                let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
+                done.map_err(refused)
+            };
+            let bad = match (op, &call.tags) {
+                (Op::Verify, GivenTags::Column(tags)) => {
+                    let Some(Flat { bytes, width }) = tags.flat(*rows, n) else {
+                        return Ok(None);
+                    };
+                    run(Target::Tags(&mut bytes.into_owned(), width))?
+                }
+                (Op::Mac, _) => {
+                    let width = call.tag_bytes();
+                    let mut tags = errors::room(columns.count * width)?;
+                    tags.resize(columns.count * width, 0);
+                    let failed = run(Target::Tags(&mut tags, width))?;
+                    let ends = (0..=columns.count).map(|i| O::usize_as(i * width));
+                    arrays.push(made(tags, ends.collect(), *rows, &failed, of)?);
+                    failed
+                }
+                _ => {
+                    let tag_bytes = call.tag_bytes();
+                    let (ends, total) = columns.results(|len| self.result(op, len, tag_bytes))?;
+                    column::fits(total, of)?;
+                    let mut memory = errors::room(total)?;
+                    let into = Target::Texts(&ends, memory.spare_capacity_mut(), tag_bytes);
+                    let failed = run(into)?;
+                    let written = memory::written(memory, total);
+                    arrays.push(made(written, ends, *rows, &failed, of)?);
+                    failed
+                }
+            };
+            failed.extend(bad.into_iter().map(|i| rows.row(i)));
+        }
+        let results = match op {
+            Op::Verify => None,
+            _ => Some(column::Column::new(arrays, of.clone()).into_bound_py_any(py)?),
         };
         Ok(Some(Done {
-            results: results
-                .map(|column| column.into_bound_py_any(py))
-                .transpose()?,
+            results,
             failed,
             messages: n,
         }))
@@ -313,56 +391,78 @@ impl Key {
             | (Op::Open, aescomb::Lengths::Filled | aescomb::Lengths::Untold) => Lengths::Shorter,
             _ => Lengths::Known,
         };
-        if lengths != Lengths::Shorter {
-            if let Some(done) = self.run_columns::<i32>(py, op, &call)? {
+        let present = call.messages.present()?;
+        let of = match &call.messages {
+            Messages::Arrow(column) => {
+                Some(self.results_type(op, lengths, column.layout(), &call)?)
+            }
+            _ if call.to.is_some() => {
+                let text = "to: only results of an Arrow column have a type";
+                return Err(PyTypeError::new_err(text));
+            }
+            _ => None,
+        };
+        let rows = present.whole();
+        let n = rows.range().len();
+        if let (Messages::Arrow(column), Some(of), None) = (&call.messages, &of, call.out)
+            && call.opened.is_none()
+            && lengths != Lengths::Shorter
+            // A null may have a tag, which is wrong.
+            && (op != Op::Verify || rows.are_all())
+        {
+            let messages = (column, &present);
+            if let Some(done) = self.run_columns::<i32>(py, op, &call, messages, of)? {
                 return Ok(done);
             }
-            if let Some(done) = self.run_columns::<i64>(py, op, &call)? {
+            if let Some(done) = self.run_columns::<i64>(py, op, &call, messages, of)? {
                 return Ok(done);
             }
         }
-        let sources = call.messages.sources()?;
-        let n = sources.len();
+        let sources = call.messages.sources(rows)?;
         let nonces = match &call.nonces {
-            Some(column) => column.slices("nonces", n)?,
+            Some(column) => column.slices("nonces", rows)?,
             None => Vec::new(),
         };
         if let Some(lengths) = &call.opened {
             errors::count("opened_lengths", lengths.len(), n)?;
         }
-        let tag_bytes = match call.tags {
-            GivenTags::Bytes(bytes) => bytes,
-            GivenTags::Column(_) => 0,
-        };
+        let tag_bytes = call.tag_bytes();
         let lens: Vec<usize> = sources
             .iter()
             .map(|source| self.result(op, source.len(), tag_bytes))
             .collect();
-        let mut tags: Vec<Vec<u8>> = match &call.tags {
-            GivenTags::Bytes(_) => Vec::new(),
-            GivenTags::Column(column) => column
-                .slices("tags", n)?
-                .into_iter()
-                .map(<[u8]>::to_vec)
-                .collect(),
-        };
+        let mut tags: Vec<Vec<u8>> = Vec::new();
+        let mut alone = Vec::new();
+        if let GivenTags::Column(column) = &call.tags {
+            let slices = column.slices("tags", rows)?;
+            tags = slices.into_iter().map(<[u8]>::to_vec).collect();
+            if !rows.are_all() {
+                let tagged = column.present()?;
+                alone = tagged.without(rows);
+            }
+        }
         let mut batch = Batch {
             sources,
             nonces,
-            data: call.data.slices(n)?,
+            data: call.data.slices(rows)?,
             tags: match op {
                 Op::Mac => Tags::Made,
                 Op::Verify => Tags::Given(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
                 _ => Tags::Appended(tag_bytes),
             },
-            opened: call.opened,
+            opened: call
+                .opened
+                .map(|lengths| rows.rows().map(|i| lengths[i]).collect()),
             places: Vec::new(),
             lengths,
         };
-        self.check(&batch)?;
+        self.check(&batch, rows)?;
         let mut output = match op {
             Op::Verify => None,
-            _ => Some(Output::new(py, &call.messages, &lens, lengths, call.out)?),
+            _ => {
+                let lens = (&lens[..], lengths);
+                Some(Output::new(py, &call.messages, rows, lens, of, call.out)?)
+            }
         };
         if let Some(output) = &mut output {
             batch.places = output.places(&lens);
@@ -375,17 +475,40 @@ impl Key {
         let Outcome {
             failed,
             lens: shorter,
-        } = outcome.map_err(|(error, start)| errors::refused(error, start))?;
+        } = outcome.map_err(|(error, start)| errors::refused(error, |i| rows.row(start + i)))?;
         let results = match output {
-            Some(output) => Some(output.finish(py, lens, shorter, &failed)?),
+            Some(output) => {
+                Some(output.finish(py, &call.messages, rows, lens, shorter, &failed)?)
+            }
             None => None,
         };
+        let mut failed: Vec<usize> = failed.into_iter().map(|i| rows.row(i)).collect();
+        failed.append(&mut alone);
+        failed.sort_unstable();
         Ok(Done {
             results,
             failed,
             messages: n,
         })
     }
+}
+
+/// An array of these results.
+fn made<O: OffsetSizeTrait>(
+    bytes: Vec<u8>,
+    ends: Vec<O>,
+    rows: Chosen<'_>,
+    failed: &[usize],
+    of: &DataType,
+) -> PyResult<ArrayRef> {
+    let bytes = Buffer::from_vec(bytes);
+    let results = Results {
+        bytes,
+        ends,
+        rows,
+        failed,
+    };
+    results.array(of)
 }
 
 #[pymethods]
@@ -399,8 +522,8 @@ impl Key {
             Ok(algorithm) => algorithm.mode,
             Err(_) => mode.parse().map_err(unknown)?,
         };
-        let key =
-            aescomb::Key::new(mode, key.as_bytes()).map_err(|error| errors::refused(error, 0))?;
+        let key = aescomb::Key::new(mode, key.as_bytes())
+            .map_err(|error| errors::refused(error, |i| i))?;
         match given {
             Ok(algorithm) if algorithm != key.algorithm() => {
                 let (given, bits) = (key.algorithm().key_bits, algorithm.key_bits);
@@ -463,23 +586,31 @@ impl Key {
     /// Decrypts messages, in a mode that does not authenticate. Messages can fail only where
     /// padding is taken off.
     ///
+    /// ``to`` is the type of a column of results: ``"binary"``, ``"string"``, ``"bool"``, the
+    /// name of a type of numbers such as ``"int64"``, or an object with ``__arrow_c_schema__``
+    /// such as ``pyarrow.timestamp("us")``. ``"binary"`` and ``"string"`` have offsets of as
+    /// many bits, or views, as the messages have.
+    ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("cbc-pkcs7", bytes(16))
     /// >>> encrypted = key.encrypt_many(bytes(2 * 16), [b"one", b"two"])
     /// >>> encrypted[1] = bytes(16)
     /// >>> key.decrypt_many(bytes(2 * 16), encrypted, on_failure="return")
     /// ([b'one', None], [1])
-    #[pyo3(signature = (nonces, messages, *, on_failure="raise", out=None))]
+    #[pyo3(signature = (nonces, messages, *, to=None, on_failure="raise", out=None))]
+    #[allow(clippy::too_many_arguments)]
     fn decrypt_many<'py>(
         &self,
         py: Python<'py>,
         nonces: Option<Object<'_, 'py>>,
         messages: Object<'_, 'py>,
+        to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let call = Call {
+            to: to.map(To::new).transpose()?,
             out,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
@@ -519,7 +650,7 @@ impl Key {
     /// Checks the tags of messages and decrypts them.
     ///
     /// ``opened_lengths`` are the lengths of the opened messages, for Julius, which does not
-    /// tell them.
+    /// tell them. ``to`` is the type of a column of results, as in ``decrypt_many``.
     ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("gcm", bytes(16))
@@ -534,7 +665,7 @@ impl Key {
     /// >>> key.open_many(nonces, sealed, on_failure="return")
     /// ([None, b'two'], [0])
     #[pyo3(signature = (
-        nonces, messages, associated_data=None, *, tag_bytes=None, opened_lengths=None,
+        nonces, messages, associated_data=None, *, tag_bytes=None, opened_lengths=None, to=None,
         on_failure="raise", out=None
     ))]
     #[allow(clippy::too_many_arguments)]
@@ -546,6 +677,7 @@ impl Key {
         associated_data: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
         opened_lengths: Option<Object<'_, 'py>>,
+        to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -554,6 +686,7 @@ impl Key {
             data: Data::of_batch(associated_data)?,
             tags: self.tag_bytes(Op::Open, tag_bytes)?,
             opened: opened_lengths.map(input::lengths).transpose()?,
+            to: to.map(To::new).transpose()?,
             out,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
@@ -582,7 +715,7 @@ impl Key {
     }
 
     /// Checks the tags of messages; with ``on_failure="return"`` returns the indices of those
-    /// whose tags are wrong.
+    /// whose tags are wrong. A null has no tag: if it is given one, that is wrong.
     ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("cmac", bytes(16))
@@ -707,7 +840,7 @@ impl Key {
         tag: Object<'_, 'py>,
         nonce: Option<Object<'_, 'py>>,
     ) -> PyResult<()> {
-        let tags = Column::Items(vec![input::bytes(tag, "tag")?]);
+        let tags = Column::Items(vec![Some(input::bytes(tag, "tag")?)]);
         let call = Call {
             tags: GivenTags::Column(tags),
             ..Call::new(Key::message(message)?, Key::nonce(nonce)?)

@@ -1,26 +1,29 @@
 //! The Python package `aescomb`.
 //!
-//! `key` has the methods; `input` takes what they are given, `output` holds results,
-//! `batch` runs the library on messages, `columns` on columns as they are, `memory` is
-//! between Python's memory and the library's, and `c_data` reads the structs of Arrow that
-//! `arrow` checks.
+//! `key` has the methods; `input` takes what they are given, `present` tells which rows are
+//! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
+//! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
+//! structs of Arrow that `arrow` checks and `types` names, and `column` makes others.
 
 mod arrow;
 mod batch;
 mod c_data;
-mod columns;
+mod column;
 mod errors;
 mod input;
 mod key;
 mod memory;
 mod mode;
 mod output;
+mod packed;
+mod present;
+mod types;
 
 /// AES for many independent messages at once.
 #[pyo3::pymodule]
 mod _aescomb {
     #[pymodule_export]
-    use crate::arrow::Column;
+    use crate::column::Column;
     #[pymodule_export]
     use crate::key::Key;
     #[pymodule_export]

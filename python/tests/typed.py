@@ -17,7 +17,12 @@ assert_type(key.seal_many([bytes(12)] * 2, rows, b"header"), NDArray[np.uint8])
 assert_type(key.seal_many(rows[:, :12], rows, [b"one", None, (b"two", b"")]), NDArray[np.uint8])
 column = key.seal_many(bytes(24), pl.Series([b"one", b"two"]))
 assert_type(column, aescomb.Column)
-assert_type(column[0], bytes | None)
+assert_type(column[0], bytes | str | None)
+assert_type(key.open_many(bytes(24), column, to="string"), aescomb.Column)
+assert_type(key.open_many(bytes(24), column, to=column), aescomb.Column)
+assert_type(key.seal_many(None, [b"one", None]), list[bytes | None])
+assert_type(key.mac_many([b"one", None]), list[bytes | None])
+assert_type(key.mac_many((b"one", b"two")), list[bytes])
 assert_type(key.open_many(bytes(24), column), aescomb.Column)
 assert_type(key.open_many(bytes(24), column, on_failure="return"), tuple[aescomb.Column, list[int]])
 assert_type(
@@ -38,3 +43,4 @@ except aescomb.InputError as error:
 key.seal_many(bytes(24), 7)  # type: ignore[call-overload]
 key.seal_many(bytes(24), [b"one"], out=rows)  # type: ignore[call-overload]
 key.open_many(bytes(24), [b"one"], on_failure="ignore")  # type: ignore[call-overload]
+key.open_many(bytes(24), [b"one"], to="string")  # type: ignore[call-overload]

@@ -17,11 +17,17 @@ class _Array(Protocol):
 class _Stream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
+@type_check_only
+class _Type(Protocol):
+    def __arrow_c_schema__(self) -> Any: ...
+
 _Arrow: TypeAlias = _Array | _Stream
 _Table: TypeAlias = NDArray[uint8]
 _Items: TypeAlias = Iterable[Buffer]
+_Nullable: TypeAlias = Iterable[Buffer | None]
+_To: TypeAlias = str | _Type
 # A value for each message.
-_Column: TypeAlias = _Items | _Table | _Arrow | Buffer
+_Column: TypeAlias = _Nullable | _Table | _Arrow | Buffer
 # A tuple has several components.
 _Component: TypeAlias = Buffer | tuple[Buffer, ...] | None
 _Data: TypeAlias = _Component | Iterable[_Component] | _Table | _Arrow
@@ -57,9 +63,10 @@ def modes() -> list[Mode]: ...
 @final
 class Column:
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> bytes | None: ...
+    def __getitem__(self, index: int, /) -> bytes | str | None: ...
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
 class Key:
@@ -85,19 +92,28 @@ class Key:
         out: None = None,
     ) -> Column: ...
     @overload
+    def encrypt_many(  # type: ignore[overload-overlap]
+        self,
+        nonces: _Column | None,
+        messages: _Items,
+        *,
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
     def encrypt_many(
         self,
         nonces: _Column | None,
-        messages: _Items,
+        messages: _Nullable,
         *,
         out: None = None,
-    ) -> list[bytes]: ...
+    ) -> list[bytes | None]: ...
     @overload
     def decrypt_many(
         self,
         nonces: _Column | None,
         messages: _Table,
         *,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
     ) -> _Table: ...
@@ -107,6 +123,7 @@ class Key:
         nonces: _Column | None,
         messages: _Table,
         *,
+        to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
     ) -> tuple[_Table, list[int]]: ...
@@ -116,6 +133,7 @@ class Key:
         nonces: _Column | None,
         messages: _Arrow,
         *,
+        to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
     ) -> Column: ...
@@ -125,15 +143,17 @@ class Key:
         nonces: _Column | None,
         messages: _Arrow,
         *,
+        to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
-    def decrypt_many(
+    def decrypt_many(  # type: ignore[overload-overlap]
         self,
         nonces: _Column | None,
         messages: _Items,
         *,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
     ) -> list[bytes]: ...
@@ -141,8 +161,19 @@ class Key:
     def decrypt_many(
         self,
         nonces: _Column | None,
-        messages: _Items,
+        messages: _Nullable,
         *,
+        to: None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> list[bytes | None]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Column | None,
+        messages: _Nullable,
+        *,
+        to: None = None,
         on_failure: Literal["return"],
         out: None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
@@ -167,7 +198,7 @@ class Key:
         out: None = None,
     ) -> Column: ...
     @overload
-    def seal_many(
+    def seal_many(  # type: ignore[overload-overlap]
         self,
         nonces: _Column | None,
         messages: _Items,
@@ -177,6 +208,16 @@ class Key:
         out: None = None,
     ) -> list[bytes]: ...
     @overload
+    def seal_many(
+        self,
+        nonces: _Column | None,
+        messages: _Nullable,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        out: None = None,
+    ) -> list[bytes | None]: ...
+    @overload
     def open_many(
         self,
         nonces: _Column | None,
@@ -185,6 +226,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
     ) -> _Table: ...
@@ -197,6 +239,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
     ) -> tuple[_Table, list[int]]: ...
@@ -209,6 +252,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
     ) -> Column: ...
@@ -221,11 +265,12 @@ class Key:
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
-    def open_many(
+    def open_many(  # type: ignore[overload-overlap]
         self,
         nonces: _Column | None,
         messages: _Items,
@@ -233,6 +278,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
     ) -> list[bytes]: ...
@@ -240,11 +286,25 @@ class Key:
     def open_many(
         self,
         nonces: _Column | None,
-        messages: _Items,
+        messages: _Nullable,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+    ) -> list[bytes | None]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Column | None,
+        messages: _Nullable,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["return"],
         out: None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
@@ -265,17 +325,25 @@ class Key:
         tag_bytes: int | None = None,
     ) -> Column: ...
     @overload
-    def mac_many(
+    def mac_many(  # type: ignore[overload-overlap]
         self,
         messages: _Items,
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
     ) -> list[bytes]: ...
+    @overload
+    def mac_many(
+        self,
+        messages: _Nullable,
+        nonces: _Column | None = None,
+        *,
+        tag_bytes: int | None = None,
+    ) -> list[bytes | None]: ...
     @overload
     def verify_many(
         self,
-        messages: _Items | _Table | _Arrow,
+        messages: _Nullable | _Table | _Arrow,
         tags: _Column,
         nonces: _Column | None = None,
         *,
@@ -284,7 +352,7 @@ class Key:
     @overload
     def verify_many(
         self,
-        messages: _Items | _Table | _Arrow,
+        messages: _Nullable | _Table | _Arrow,
         tags: _Column,
         nonces: _Column | None = None,
         *,

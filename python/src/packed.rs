@@ -4,41 +4,81 @@
 
 use crate::batch::{PIECE, with_comb};
 use crate::errors;
+use crate::present::Chosen;
 use aescomb::{Error, Key, Layout, MessageResult, Offset, Op, Packed, Status, Text};
 use arrow_array::OffsetSizeTrait;
 use pyo3::PyResult;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
-/// Values one after the other: `i` is from `offsets[i]` to `offsets[i + 1]`. The offsets
-/// ascend; there is one at least.
-#[derive(Clone, Copy)]
-pub(crate) struct Values<'a, O> {
+/// Values in one stretch of memory.
+pub(crate) struct Values<'a, O: Clone> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) offsets: &'a [O],
+    pub(crate) places: Places<'a, O>,
 }
 
 impl<O: OffsetSizeTrait> Values<'_, O> {
-    pub(crate) fn count(&self) -> usize {
-        self.offsets.len() - 1
+    /// No values.
+    pub(crate) fn none() -> Self {
+        let places = Places::Offsets(Cow::Owned(vec![O::usize_as(0)]));
+        Values { bytes: &[], places }
+    }
+}
+
+/// Where values lie, in ascending order.
+pub(crate) enum Places<'a, O: Clone> {
+    /// One after the other: `i` is from `offsets[i]` to `offsets[i + 1]`.
+    Offsets(Cow<'a, [O]>),
+    /// Where they begin, and how long they are.
+    Slots(Vec<O>, Vec<O>),
+}
+
+impl<O: Offset + OffsetSizeTrait> Places<'_, O> {
+    fn piece(&self, range: Range<usize>) -> Layout<'_, O> {
+        match self {
+            Places::Offsets(offsets) => Layout::Offsets(&offsets[range.start..=range.end]),
+            Places::Slots(starts, lengths) => Layout::Slots {
+                starts: &starts[range.clone()],
+                lengths: &lengths[range],
+            },
+        }
     }
 }
 
 /// Values of one length, one after the other.
-#[derive(Clone, Copy)]
 pub(crate) struct Flat<'a> {
-    pub(crate) bytes: &'a [u8],
+    pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) width: usize,
 }
 
+impl<'a> Flat<'a> {
+    /// Of the values of a stretch, those of the rows that have a message.
+    pub(crate) fn chosen(bytes: &'a [u8], width: usize, rows: Chosen<'_>) -> Self {
+        let bytes = match rows.are_all() {
+            true => Cow::Borrowed(bytes),
+            false => {
+                let mut chosen = Vec::with_capacity(rows.count() * width);
+                for i in rows.places() {
+                    chosen.extend_from_slice(&bytes[i * width..(i + 1) * width]);
+                }
+                Cow::Owned(chosen)
+            }
+        };
+        Flat { bytes, width }
+    }
+}
+
 /// A batch.
-pub(crate) struct Columns<'a, O> {
+pub(crate) struct Columns<'a, O: Clone> {
     pub(crate) texts: Values<'a, O>,
+    pub(crate) count: usize,
     pub(crate) nonces: Option<Flat<'a>>,
     pub(crate) data: Option<Values<'a, O>>,
 }
 
 /// Where results go.
-pub(crate) enum To<'a, O> {
+pub(crate) enum Target<'a, O> {
     /// By these offsets to the memory, with tags of so many bytes at their ends.
     Texts(&'a [O], &'a mut [MaybeUninit<u8>], usize),
     /// Tags of so many bytes, one after the other, that are made or given.
@@ -52,54 +92,59 @@ pub(crate) type Outcome = Result<Vec<usize>, (Error, usize)>;
 impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
     /// Bytes of messages.
     pub(crate) fn bytes(&self) -> usize {
-        let offsets = self.texts.offsets;
-        offsets[self.texts.count()].as_usize() - offsets[0].as_usize()
+        match &self.texts.places {
+            Places::Offsets(offsets) => offsets[self.count].as_usize() - offsets[0].as_usize(),
+            Places::Slots(_, lengths) => lengths.iter().map(|len| len.as_usize()).sum(),
+        }
     }
 
     /// Where results end that have `len` of the messages' bytes, from 0 on, and how many
     /// bytes they have together.
     pub(crate) fn results(&self, len: impl Fn(usize) -> usize) -> PyResult<(Vec<O>, usize)> {
-        let mut offsets = errors::room(self.texts.offsets.len())?;
+        let mut ends = errors::room(self.count + 1)?;
         let mut end = 0;
-        offsets.push(O::usize_as(0));
-        for pair in self.texts.offsets.windows(2) {
-            let (from, to) = (pair[0].as_usize(), pair[1].as_usize());
-            end += len(to - from);
-            offsets.push(O::usize_as(end));
+        ends.push(O::usize_as(0));
+        let mut push = |given: O| {
+            end += len(given.as_usize());
+            ends.push(O::usize_as(end));
+        };
+        match &self.texts.places {
+            Places::Offsets(offsets) => offsets.windows(2).for_each(|pair| push(pair[1] - pair[0])),
+            Places::Slots(_, lengths) => lengths.iter().for_each(|len| push(*len)),
         }
-        Ok((offsets, end))
+        Ok((ends, end))
     }
 
     /// Does it, piece by piece.
-    pub(crate) fn run(&self, key: &Key, op: Op, mut to: To<'_, O>) -> Outcome {
-        let n = self.texts.count();
+    pub(crate) fn run(&self, key: &Key, op: Op, mut into: Target<'_, O>) -> Outcome {
+        let n = self.count;
         let judged = matches!(op, Op::Open | Op::Verify);
         let mut results = vec![MessageResult::default(); if judged { n.min(PIECE) } else { 0 }];
         let mut failed = Vec::new();
         for start in (0..n).step_by(PIECE) {
             let end = n.min(start + PIECE);
-            let texts = Layout::Offsets(&self.texts.offsets[start..=end]);
-            let mut batch = match &mut to {
-                To::Texts(offsets, memory, tag_bytes) => {
+            let texts = self.texts.places.piece(start..end);
+            let mut batch = match &mut into {
+                Target::Texts(offsets, memory, tag_bytes) => {
                     let text = Text::copy_uninit(self.texts.bytes, memory);
                     let output = Layout::Offsets(&offsets[start..=end]);
                     Packed::new(text, texts)
                         .output(output)
                         .tags_appended(*tag_bytes)
                 }
-                To::Tags(bytes, width) => {
+                Target::Tags(bytes, width) => {
                     let text = Text::read_only(self.texts.bytes);
                     let tags = &mut bytes[start * *width..end * *width];
                     Packed::new(text, texts).tags(tags, *width, *width)
                 }
             };
-            if let Some(Flat { bytes, width }) = self.nonces {
+            if let Some(Flat { bytes, width }) = &self.nonces {
+                let width = *width;
                 let nonces = &bytes[start * width..end * width];
                 batch = batch.nonces(nonces, width, width);
             }
             if let Some(data) = &self.data {
-                let offsets = Layout::Offsets(&data.offsets[start..=end]);
-                batch = batch.associated_data(data.bytes, offsets);
+                batch = batch.associated_data(data.bytes, data.places.piece(start..end));
             }
             let results = &mut results[..if judged { end - start } else { 0 }];
             if judged {
