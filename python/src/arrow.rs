@@ -1,12 +1,12 @@
 //! Arrow columns, by the Arrow PyCapsule interface.
 
-use crate::c_data::{self, Array, MOST, Read, Schema, Stream, wrong};
+use crate::array::{Held, Layout, Shape, no_children};
+use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
-use crate::packed::{Flat, Places, Values};
+use crate::packed::{Flat, Values};
 use crate::present::{Chosen, Present};
 use crate::types;
 use arrow_array::OffsetSizeTrait;
-use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
 use arrow_schema::DataType;
@@ -14,29 +14,7 @@ use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::borrow::Cow;
 use std::ops::Range;
-
-/// How the values of an array lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// By offsets of 32 bits.
-    Binary,
-    /// By offsets of 64 bits.
-    LargeBinary,
-    /// By views: [`VIEW`] bytes for each value, with a short one in them, or the place of a
-    /// long one in one of several buffers.
-    View,
-    /// So many bytes each.
-    FixedSize(usize),
-    /// A bit each, of which a byte is made.
-    Bits,
-}
-
-/// Bytes of a view.
-const VIEW: usize = 16;
-/// Bytes of the values that are in their views.
-const SHORT: usize = 12;
 
 /// The type of a column.
 #[derive(Clone, Copy)]
@@ -76,29 +54,6 @@ struct Part {
     dictionary: Option<Shape>,
     /// The values, if they are bits.
     unpacked: Vec<u8>,
-}
-
-/// What an array says of itself.
-#[derive(Clone, Copy)]
-struct Shape {
-    layout: Layout,
-    /// Values.
-    len: usize,
-    /// Values in the buffers before the first.
-    offset: usize,
-    /// Values that are null.
-    nulls: usize,
-}
-
-/// An array and what it says of itself.
-#[derive(Clone, Copy)]
-struct Held<'a> {
-    array: &'a Array,
-    /// As in [`Part`]; 0 for a dictionary.
-    start: usize,
-    shape: Shape,
-    /// As in [`Part`].
-    unpacked: &'a [u8],
 }
 
 fn malformed(name: &str, text: &str) -> PyErr {
@@ -186,22 +141,6 @@ fn unsupported(name: &str, given: &str) -> PyErr {
     ))
 }
 
-/// A number of which there may be none, or as many as memory has bytes.
-fn number(field: &str, given: i64) -> Read<usize> {
-    match usize::try_from(given) {
-        Ok(number) if number <= MOST => Ok(number),
-        _ => wrong(format_args!("{field} {given}"), format_args!("0 to {MOST}")),
-    }
-}
-
-/// No array of values has any.
-fn no_children(n_children: i64) -> Read<()> {
-    match n_children {
-        0 => Ok(()),
-        _ => wrong(format_args!("n_children {n_children}"), 0),
-    }
-}
-
 impl Type {
     /// The type of a column, or what it is called if its values are not taken.
     fn new(schema: &Schema) -> Read<Result<Type, String>> {
@@ -243,74 +182,6 @@ impl Type {
                 indices: Some(Indices { width, signed }),
             })
             .map_err(|given| format!("a dictionary of {given}")))
-    }
-}
-
-impl Layout {
-    /// The layout of a type, or what that is called if its values are not taken.
-    fn new(format: &str) -> Read<Result<Layout, String>> {
-        let layout = |of: DataType| match of {
-            DataType::Binary | DataType::Utf8 => Layout::Binary,
-            DataType::LargeBinary | DataType::LargeUtf8 => Layout::LargeBinary,
-            DataType::BinaryView | DataType::Utf8View => Layout::View,
-            DataType::Boolean => Layout::Bits,
-            DataType::FixedSizeBinary(width) => {
-                Layout::FixedSize(usize::try_from(width).unwrap_or(0))
-            }
-            other => Layout::FixedSize(other.primitive_width().unwrap_or(0)),
-        };
-        Ok(types::parse(format)?.map(layout))
-    }
-
-    /// Bytes that the second buffer has for each value, and how many more of these there are
-    /// than values.
-    fn element(self) -> (usize, usize) {
-        match self {
-            Layout::Binary => (size_of::<i32>(), 1),
-            Layout::LargeBinary => (size_of::<i64>(), 1),
-            Layout::View => (VIEW, 0),
-            Layout::FixedSize(width) => (width, 0),
-            Layout::Bits => (1, 0),
-        }
-    }
-}
-
-impl Shape {
-    fn new(array: &Array, layout: Layout) -> Read<Shape> {
-        no_children(array.n_children)?;
-        let (least, most) = match layout {
-            Layout::Binary | Layout::LargeBinary => (3, 3),
-            Layout::FixedSize(_) | Layout::Bits => (2, 2),
-            // Views have 31 bits to count those of values.
-            Layout::View => (3, 3 + i32::MAX as usize),
-        };
-        let buffers = array.buffers()?;
-        if !(least..=most).contains(&buffers) {
-            let allowed = match layout {
-                Layout::View => format!("{least} to {most}"),
-                _ => least.to_string(),
-            };
-            return wrong(format_args!("n_buffers {buffers}"), allowed);
-        }
-        let mut shape = Shape {
-            layout,
-            len: number("length", array.length)?,
-            offset: number("offset", array.offset)?,
-            nulls: 0,
-        };
-        let held = Held {
-            array,
-            start: 0,
-            shape,
-            unpacked: &[],
-        };
-        // Before anybody makes room for so many values.
-        match layout {
-            Layout::Bits => held.packed().map(|_| ())?,
-            _ => held.elements().map(|_| ())?,
-        }
-        shape.nulls = held.count_nulls()?;
-        Ok(shape)
     }
 }
 
@@ -375,51 +246,42 @@ impl Part {
     }
 
     fn has_nulls(&self) -> bool {
-        self.shape.nulls > 0 || self.dictionary.is_some_and(|values| values.nulls > 0)
+        self.shape.nulls > 0 || self.has_null_values()
     }
 
-    /// The index at place `i`, which is not null.
-    fn index(&self, i: usize, indices: Indices, values: usize) -> Read<usize> {
-        let bytes = &self.own().elements()?[i * indices.width..][..indices.width];
-        // The sign in all higher bytes.
-        let negative = indices.signed && top(bytes) >= 0x80;
-        let mut wide = [if negative { 0xff } else { 0 }; 8];
-        match cfg!(target_endian = "little") {
-            true => wide[..indices.width].copy_from_slice(bytes),
-            false => wide[8 - indices.width..].copy_from_slice(bytes),
-        }
-        let given = i64::from_ne_bytes(wide);
-        match usize::try_from(given) {
-            // Unsigned ones from 2^63 on are negative here, and as wrong.
-            Ok(index) if index < values => Ok(index),
-            _ => wrong(
-                format_args!("element {}: index {given}", self.start + i),
-                format_args!("less than {values}"),
-            ),
-        }
+    /// Whether there are nulls in the dictionary.
+    fn has_null_values(&self) -> bool {
+        self.dictionary.is_some_and(|values| values.nulls > 0)
     }
 
-    /// Whether the value at place `i` is null.
-    fn is_null(&self, i: usize, indices: Option<Indices>) -> Read<bool> {
-        if self.own().is_null(i)? {
-            return Ok(true);
+    /// The indices, of which none was looked at.
+    fn keys(&self, indices: Indices) -> Read<Keys> {
+        let mut given = room(self.shape.len)?;
+        let bytes = self.own().elements()?;
+        match (indices.width, indices.signed) {
+            (1, true) => widen(bytes, |b| i8::from_ne_bytes(b).into(), &mut given),
+            (1, false) => widen(bytes, |b| u8::from_ne_bytes(b).into(), &mut given),
+            (2, true) => widen(bytes, |b| i16::from_ne_bytes(b).into(), &mut given),
+            (2, false) => widen(bytes, |b| u16::from_ne_bytes(b).into(), &mut given),
+            (4, true) => widen(bytes, |b| i32::from_ne_bytes(b).into(), &mut given),
+            (4, false) => widen(bytes, |b| u32::from_ne_bytes(b).into(), &mut given),
+            // Unsigned ones from 2^63 on become negative, and are as wrong.
+            _ => widen(bytes, i64::from_ne_bytes, &mut given),
         }
-        match (indices, self.dictionary) {
-            (Some(indices), Some(shape)) if shape.nulls > 0 => {
-                self.values()?.is_null(self.index(i, indices, shape.len)?)
-            }
-            _ => Ok(false),
-        }
+        Ok(Keys {
+            given,
+            start: self.start,
+            values: self.dictionary.map_or(0, |values| values.len),
+        })
     }
-}
 
-impl Part {
     /// The place of the first of these rows that is null.
     fn first_null(&self, rows: Chosen<'_>, indices: Option<Indices>) -> Read<Option<usize>> {
         let mut places = rows.rows().map(|row| row - self.start);
-        if self.dictionary.is_some_and(|values| values.nulls > 0) {
+        if let (Some(indices), true) = (indices, self.has_null_values()) {
+            let (own, values, keys) = (self.own(), self.values()?, self.keys(indices)?);
             for i in places {
-                if self.is_null(i, indices)? {
+                if own.is_null(i)? || values.is_null(keys.at(i)?)? {
                     return Ok(Some(i));
                 }
             }
@@ -430,6 +292,28 @@ impl Part {
         Ok(bits.and_then(|bits| places.find(|i| !get_bit(bits, offset + i))))
     }
 
+    /// Appends the rows that are not null.
+    fn present(&self, indices: Option<Indices>, rows: &mut Vec<usize>) -> Read<()> {
+        let Shape { len, offset, .. } = self.shape;
+        if let (Some(indices), true) = (indices, self.has_null_values()) {
+            let (own, values, keys) = (self.own(), self.values()?, self.keys(indices)?);
+            for i in 0..len {
+                if !own.is_null(i)? && !values.is_null(keys.at(i)?)? {
+                    rows.push(self.start + i);
+                }
+            }
+            return Ok(());
+        }
+        match self.own().bits()? {
+            Some(bits) => {
+                let valid = BitIndexIterator::new(bits, offset, len);
+                rows.extend(valid.map(|i| self.start + i));
+            }
+            None => rows.extend(self.range()),
+        }
+        Ok(())
+    }
+
     /// Appends the values that indices lead to; none of the rows is null.
     fn by_indices<'a>(
         &'a self,
@@ -437,307 +321,95 @@ impl Part {
         rows: Chosen<'_>,
         slices: &mut Vec<&'a [u8]>,
     ) -> Read<()> {
-        let values = self.dictionary_slices()?;
+        let (values, keys) = (self.dictionary_slices()?, self.keys(indices)?);
         for i in rows.places() {
-            slices.push(values[self.index(i, indices, values.len())?]);
+            slices.push(values[keys.at(i)?].unwrap_or_default());
         }
         Ok(())
     }
 
-    /// The values of the dictionary, of which null ones are empty.
-    fn dictionary_slices(&self) -> Read<Vec<&[u8]>> {
+    fn dictionary(&self, indices: Option<Indices>) -> Read<Dictionary<'_>> {
+        let Some(indices) = indices else {
+            return wrong("no dictionary", "one");
+        };
+        let (own, given) = (self.own(), self.keys(indices)?);
+        let mut keys = room(self.shape.len)?;
+        for i in 0..self.shape.len {
+            keys.push(match own.is_null(i)? {
+                true => None,
+                false => Some(given.at(i)?),
+            });
+        }
+        Ok(Dictionary {
+            values: self.dictionary_slices()?,
+            keys,
+            start: self.start,
+        })
+    }
+
+    /// The values of the dictionary, `None` where they are null.
+    fn dictionary_slices(&self) -> Read<Vec<Option<&[u8]>>> {
         let held = self.values()?;
-        let mut places = Vec::new();
-        for i in 0..held.shape.len {
+        let len = held.shape.len;
+        let (mut places, mut found, mut values) = (room(len)?, room(len)?, room(len)?);
+        for i in 0..len {
             if !held.is_null(i)? {
                 places.push(i);
             }
         }
-        let mut found = Vec::with_capacity(places.len());
         let read = held.slices(places.iter().copied(), &mut found);
         read.map_err(|text| format!("dictionary: {text}"))?;
-        let mut values: Vec<&[u8]> = vec![&[]; held.shape.len];
+        values.resize(len, None);
         for (i, value) in places.into_iter().zip(found) {
-            values[i] = value;
+            values[i] = Some(value);
         }
         Ok(values)
     }
 }
 
-/// The byte with the sign.
-fn top(bytes: &[u8]) -> u8 {
-    match cfg!(target_endian = "little") {
-        true => bytes[bytes.len() - 1],
-        false => bytes[0],
+/// What a part has whose values are indices to others.
+pub(crate) struct Dictionary<'a> {
+    /// `None` where they are null.
+    pub(crate) values: Vec<Option<&'a [u8]>>,
+    /// The place of each row's value; `None` where the row is null.
+    pub(crate) keys: Vec<Option<usize>>,
+    /// Row of the first.
+    pub(crate) start: usize,
+}
+
+/// The indices of a part.
+struct Keys {
+    given: Vec<i64>,
+    /// Row of the first.
+    start: usize,
+    /// So many values there are.
+    values: usize,
+}
+
+impl Keys {
+    fn at(&self, i: usize) -> Read<usize> {
+        let given = self.given[i];
+        match usize::try_from(given) {
+            Ok(index) if index < self.values => Ok(index),
+            _ => wrong(
+                format_args!("element {}: index {given}", self.start + i),
+                format_args!("less than {}", self.values),
+            ),
+        }
     }
 }
 
-impl<'a> Held<'a> {
-    /// What the second buffer has for the values: offsets, views or bytes.
-    fn elements(self) -> Read<&'a [u8]> {
-        let Shape {
-            layout,
-            len,
-            offset,
-            ..
-        } = self.shape;
-        // Without values there may be no buffers.
-        if len == 0 {
-            return Ok(&[]);
-        }
-        if layout == Layout::Bits {
-            return Ok(self.unpacked);
-        }
-        let (width, more) = layout.element();
-        let count = offset + len + more;
-        let Some(len) = count.checked_mul(width) else {
-            return wrong(
-                format_args!("{count} values of {width} bytes"),
-                format_args!("{MOST} bytes"),
-            );
-        };
-        Ok(&self.array.bytes(1, len)?[offset * width..])
-    }
-
-    /// The values that are bits, and those before the first.
-    fn packed(self) -> Read<&'a [u8]> {
-        match self.shape.len {
-            0 => Ok(&[]),
-            len => self.array.bytes(1, (self.shape.offset + len).div_ceil(8)),
-        }
-    }
-
-    /// A byte for each bit, without a branch for each, as they may be secret.
-    fn unpack(self) -> Read<Vec<u8>> {
-        let bits = self.packed()?;
-        let mut bytes = Vec::new();
-        let room = bytes.try_reserve_exact(self.shape.len);
-        room.map_err(|error| error.to_string())?;
-        let places = self.shape.offset..self.shape.offset + self.shape.len;
-        bytes.extend(places.map(|i| bits[i / 8] >> (i % 8) & 1));
-        Ok(bytes)
-    }
-
-    /// A bit for each value and those before the first, which is not set if it is null; if
-    /// there are any.
-    fn bits(self) -> Read<Option<&'a [u8]>> {
-        let len = (self.shape.offset + self.shape.len).div_ceil(8);
-        Ok(match self.array.has_buffer(0)? {
-            true => Some(self.array.bytes(0, len)?),
-            false => None,
-        })
-    }
-
-    fn is_null(self, i: usize) -> Read<bool> {
-        let bits = self.bits()?;
-        Ok(bits.is_some_and(|bits| !get_bit(bits, self.shape.offset + i)))
-    }
-
-    fn count_nulls(self) -> Read<usize> {
-        let Shape { len, offset, .. } = self.shape;
-        let nulls = match self.bits()? {
-            Some(bits) => len - UnalignedBitChunk::new(bits, offset, len).count_ones(),
-            None => 0,
-        };
-        let given = self.array.null_count;
-        // The exporter may leave the counting to us.
-        if given == -1 || usize::try_from(given) == Ok(nulls) {
-            return Ok(nulls);
-        }
-        wrong(
-            format_args!("null_count {given}"),
-            format_args!("{nulls}, as the bitmap has it, or -1"),
-        )
-    }
-
-    /// The offsets, and the bytes that lie before the last of them.
-    fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
-        let offsets = self.elements()?;
-        let last = match self.shape.layout {
-            Layout::Binary => offsets.last_chunk().map(|n| i32::from_ne_bytes(*n).into()),
-            _ => offsets.last_chunk().map(|n| i64::from_ne_bytes(*n)),
-        };
-        let last = number("last value offset", last.unwrap_or(0))?;
-        Ok((offsets, self.array.bytes(2, last)?))
-    }
-
-    /// Appends the values at these places, where they lie.
-    fn slices(self, places: impl Iterator<Item = usize>, slices: &mut Vec<&'a [u8]>) -> Read<()> {
-        match self.shape.layout {
-            // Without values there are no offsets, and may be no buffers of long values.
-            _ if self.shape.len == 0 => Ok(()),
-            Layout::Binary => {
-                let offset = |bytes| i32::from_ne_bytes(bytes).into();
-                self.offset_slices(offset, places, slices)
-            }
-            Layout::LargeBinary => self.offset_slices(i64::from_ne_bytes, places, slices),
-            Layout::View => self.view_slices(places, slices),
-            Layout::FixedSize(_) | Layout::Bits => {
-                let (width, _) = self.shape.layout.element();
-                let bytes = self.elements()?;
-                slices.extend(places.map(|i| &bytes[i * width..][..width]));
-                Ok(())
-            }
-        }
-    }
-
-    /// By offsets, aligned or not, each of which is looked at.
-    fn offset_slices<const N: usize>(
-        self,
-        offset: impl Fn([u8; N]) -> i64,
-        places: impl Iterator<Item = usize>,
-        slices: &mut Vec<&'a [u8]>,
-    ) -> Read<()> {
-        let (offsets, bytes) = self.by_offsets()?;
-        let (offsets, _) = offsets.as_chunks::<N>();
-        for i in places {
-            let (from, to) = (offset(offsets[i]), offset(offsets[i + 1]));
-            let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
-            let Some(value) = range.and_then(|(from, to)| bytes.get(from..to)) else {
-                return wrong(
-                    format_args!("element {}: value offsets {from} and {to}", self.start + i),
-                    format_args!("ascending ones from 0 to {}", bytes.len()),
-                );
-            };
-            slices.push(value);
-        }
-        Ok(())
-    }
-
-    /// By views, each of which is looked at.
-    fn view_slices(
-        self,
-        places: impl Iterator<Item = usize>,
-        slices: &mut Vec<&'a [u8]>,
-    ) -> Read<()> {
-        let buffers = self.view_buffers()?;
-        let (views, _) = self.elements()?.as_chunks();
-        for i in places {
-            let value = viewed(&views[i], &buffers);
-            slices.push(value.or_else(|(what, allowed)| {
-                wrong(format_args!("element {}: {what}", self.start + i), allowed)
-            })?);
-        }
-        Ok(())
-    }
-
-    /// The buffers of long values: all but the bitmap, the views and, at the end, their own
-    /// lengths.
-    fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
-        let last = self.array.buffers()? - 1;
-        let lens = self.array.bytes(last, (last - 2) * size_of::<i64>())?;
-        let (lens, _) = lens.as_chunks();
-        (2..last)
-            .zip(lens)
-            .map(|(i, len)| {
-                let len = number("length of a data buffer", i64::from_ne_bytes(*len))?;
-                self.array.bytes(i, len)
-            })
-            .collect()
-    }
-
-    /// The values of these rows as they lie, by such offsets, if they can be had so.
-    fn packed_values<O: OffsetSizeTrait>(self, rows: Chosen<'_>) -> Option<Values<'a, O>> {
-        let range = rows.range();
-        let places = range.start - self.start..=range.end - self.start;
-        let (offsets, bytes) = match self.shape.layout {
-            Layout::FixedSize(_) | Layout::Bits if O::IS_LARGE => {
-                let (width, _) = self.shape.layout.element();
-                let offsets = places.map(|i| O::usize_as(i * width)).collect();
-                (Cow::Owned(offsets), self.elements().ok()?)
-            }
-            Layout::Binary if O::IS_LARGE => {
-                let (offsets, bytes) = self.by_offsets().ok()?;
-                let offsets = &c_data::offsets::<i32>(offsets)?[places];
-                let wide = offsets
-                    .iter()
-                    .map(|n| Some(O::usize_as((*n).try_into().ok()?)));
-                (Cow::Owned(wide.collect::<Option<_>>()?), bytes)
-            }
-            Layout::Binary | Layout::LargeBinary
-                if O::IS_LARGE == (self.shape.layout == Layout::LargeBinary) =>
-            {
-                let (offsets, bytes) = self.by_offsets().ok()?;
-                (
-                    Cow::Borrowed(&c_data::offsets::<O>(offsets)?[places]),
-                    bytes,
-                )
-            }
-            _ => return None,
-        };
-        // Without an end before the end, which would take longer.
-        let ascend = |all, pair: &[O]| all & (pair[0] <= pair[1]);
-        let (first, last) = (*offsets.first()?, *offsets.last()?);
-        let inside = first >= O::usize_as(0) && last.as_usize() <= bytes.len();
-        if !inside || !offsets.windows(2).fold(true, ascend) {
-            return None;
-        }
-        let places = match rows.are_all() {
-            true => Places::Offsets(offsets),
-            false => {
-                let starts: Vec<O> = rows.places().map(|i| offsets[i]).collect();
-                let len = |(i, start): (usize, &O)| offsets[i + 1] - *start;
-                let lens = rows.places().zip(&starts).map(len).collect();
-                Places::Slots(starts, lens)
-            }
-        };
-        Some(Values { bytes, places })
-    }
-
-    /// The values of these rows, one after the other, if they have one length.
-    fn flat(self, rows: Chosen<'_>) -> Option<Flat<'a>> {
-        let (bytes, width) = match self.shape.layout {
-            Layout::Binary => self.even::<i32>()?,
-            Layout::LargeBinary => self.even::<i64>()?,
-            Layout::FixedSize(width) => (self.elements().ok()?, width),
-            Layout::Bits => (self.elements().ok()?, 1),
-            Layout::View => return None,
-        };
-        let range = rows.range();
-        let places = range.start - self.start..range.end - self.start;
-        let bytes = bytes.get(places.start * width..places.end * width)?;
-        Some(Flat::chosen(bytes, width, rows))
-    }
-
-    /// The values of offsets that say that all have one length.
-    fn even<O: OffsetSizeTrait>(self) -> Option<(&'a [u8], usize)> {
-        let (offsets, bytes) = self.by_offsets().ok()?;
-        let offsets = c_data::offsets::<O>(offsets)?;
-        let (first, last) = (*offsets.first()?, *offsets.last()?);
-        let (start, end) = (first.to_usize()?, last.to_usize()?);
-        let width = end.checked_sub(start)? / (offsets.len() - 1);
-        let step = O::usize_as(width);
-        let alike = |all, pair: &[O]| all & (pair[0] <= pair[1] && pair[1] - pair[0] == step);
-        let alike = first >= O::usize_as(0) && offsets.windows(2).fold(true, alike);
-        alike.then(|| (&bytes[start..], width))
-    }
+/// Appends numbers of so many bytes.
+fn widen<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> i64, numbers: &mut Vec<i64>) {
+    let (given, _) = bytes.as_chunks();
+    numbers.extend(given.iter().map(|bytes| number(*bytes)));
 }
 
-/// The value of a view; or what the view says, and what it may say.
-fn viewed<'a>(view: &'a [u8; VIEW], buffers: &[&'a [u8]]) -> Result<&'a [u8], (String, String)> {
-    // Length, prefix, which is not looked at, buffer, offset.
-    let (fields, _) = view.as_chunks();
-    let field = |i: usize| i32::from_ne_bytes(fields[i]);
-    let given = field(0);
-    let Ok(len) = usize::try_from(given) else {
-        return Err((format!("view of {given} bytes"), "0 or more".to_owned()));
-    };
-    if len <= SHORT {
-        return Ok(&view[4..4 + len]);
-    }
-    let (index, start) = (field(2), field(3));
-    let buffer = usize::try_from(index).ok().and_then(|i| buffers.get(i));
-    let Some(buffer) = buffer else {
-        let what = format!("view into data buffer {index}");
-        return Err((what, format!("less than {}", buffers.len())));
-    };
-    let value = usize::try_from(start)
-        .ok()
-        .and_then(|start| buffer.get(start..start.checked_add(len)?));
-    value.ok_or_else(|| {
-        let what = format!("view of {len} bytes at {start} in data buffer {index}");
-        (what, format!("inside its {} bytes", buffer.len()))
-    })
+/// A vector with room for so many items, of which damaged columns claim any number.
+fn room<T>(len: usize) -> Read<Vec<T>> {
+    let mut items = Vec::new();
+    let room = items.try_reserve_exact(len);
+    room.map(|()| items).map_err(|error| error.to_string())
 }
 
 impl Arrow {
@@ -755,6 +427,30 @@ impl Arrow {
         self.parts.iter().map(Part::range)
     }
 
+    /// The type of the indices, if there are such.
+    pub(crate) fn index_type(&self) -> Option<DataType> {
+        let Indices { width, signed } = self.of.indices?;
+        Some(match (width, signed) {
+            (1, true) => DataType::Int8,
+            (1, false) => DataType::UInt8,
+            (2, true) => DataType::Int16,
+            (2, false) => DataType::UInt16,
+            (4, true) => DataType::Int32,
+            (4, false) => DataType::UInt32,
+            (_, true) => DataType::Int64,
+            (_, false) => DataType::UInt64,
+        })
+    }
+
+    /// What each part has, if it has indices.
+    pub(crate) fn dictionaries(&self) -> impl Iterator<Item = PyResult<Dictionary<'_>>> {
+        let parts = self.parts.iter();
+        parts.map(|part| {
+            part.dictionary(self.of.indices)
+                .map_err(|text| self.broken(text))
+        })
+    }
+
     fn broken(&self, text: String) -> PyErr {
         malformed(self.name, &text)
     }
@@ -766,23 +462,8 @@ impl Arrow {
         }
         let mut rows = errors::room(self.len())?;
         for part in &self.parts {
-            let Shape { len, offset, .. } = part.shape;
-            let bits = part.own().bits().map_err(|text| self.broken(text))?;
-            match bits {
-                _ if part.dictionary.is_some_and(|values| values.nulls > 0) => {
-                    for i in 0..len {
-                        let null = part.is_null(i, self.of.indices);
-                        if !null.map_err(|text| self.broken(text))? {
-                            rows.push(part.start + i);
-                        }
-                    }
-                }
-                Some(bits) => {
-                    let valid = BitIndexIterator::new(bits, offset, len);
-                    rows.extend(valid.map(|i| part.start + i));
-                }
-                None => rows.extend(part.range()),
-            }
+            let read = part.present(self.of.indices, &mut rows);
+            read.map_err(|text| self.broken(text))?;
         }
         Ok(Present::these(rows, self.len()))
     }

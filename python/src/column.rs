@@ -1,7 +1,7 @@
 //! [`Column`], and how results become one.
 
 use crate::c_data::{self, ARRAY, SCHEMA};
-use crate::errors;
+use crate::errors::{self, At};
 use crate::present::Chosen;
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::cast::AsArray;
@@ -31,6 +31,8 @@ pub(crate) struct Results<'a, O> {
     pub(crate) rows: Chosen<'a>,
     /// Which of them failed, in ascending order.
     pub(crate) failed: &'a [usize],
+    /// Which message one of them is of.
+    pub(crate) at: &'a dyn Fn(usize) -> At,
 }
 
 /// Refuses results of more bytes than offsets of 32 bits tell, in a column that has such.
@@ -144,9 +146,8 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
             let (value, start) = (self.value(i), self.ends[i].as_usize());
             let Ok(len) = i32::try_from(value.len()) else {
                 let what = format!("result of {} bytes in a column of views", value.len());
-                let row = Some(self.rows.row(i));
-                return Err(errors::input(
-                    row,
+                return Err(errors::input_at(
+                    (self.at)(i),
                     "output_length",
                     &what,
                     value.len(),
@@ -187,7 +188,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
             if let Err(wrong) = str::from_utf8(self.value(i)) {
                 let from = wrong.valid_up_to();
                 let what = format!("result is not UTF-8 from byte {from} on");
-                return errors::input(Some(self.rows.row(i)), "utf8", &what, from, "UTF-8");
+                return errors::input_at((self.at)(i), "utf8", &what, from, "UTF-8");
             }
         }
         refused(error)
@@ -199,8 +200,13 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         if let Some(i) = (0..self.rows.count()).find(other) {
             let len = self.len(i);
             let what = format!("result of {len} bytes for {of}");
-            let row = Some(self.rows.row(i));
-            return Err(errors::input(row, "output_length", &what, len, width));
+            return Err(errors::input_at(
+                (self.at)(i),
+                "output_length",
+                &what,
+                len,
+                width,
+            ));
         }
         if self.rows.are_all() && self.failed.is_empty() {
             return Ok(self.bytes.clone());
@@ -224,8 +230,13 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         {
             let given = usize::from(self.value(i)[0]);
             let what = format!("result {given} for Boolean");
-            let row = Some(self.rows.row(i));
-            return Err(errors::input(row, "boolean", &what, given, "0 or 1"));
+            return Err(errors::input_at(
+                (self.at)(i),
+                "boolean",
+                &what,
+                given,
+                "0 or 1",
+            ));
         }
         // Without a branch for each.
         let mut packed = vec![0; bytes.len().div_ceil(8)];
@@ -245,7 +256,7 @@ fn made(array: Result<impl Array + 'static, ArrowError>) -> PyResult<ArrayRef> {
     array.map(made_of).map_err(refused)
 }
 
-fn refused(error: ArrowError) -> PyErr {
+pub(crate) fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -326,6 +337,15 @@ fn element<'py>(py: Python<'py>, array: &ArrayRef, i: usize) -> PyResult<Bound<'
         DataType::Utf8 => text(array.as_string::<i32>().value(i)),
         DataType::LargeUtf8 => text(array.as_string::<i64>().value(i)),
         DataType::Utf8View => text(array.as_string_view().value(i)),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = dictionary.values();
+            let key = array.slice(i, 1).as_any_dictionary().normalized_keys()[0];
+            match values.is_null(key) {
+                true => Ok(py.None().into_bound(py)),
+                false => element(py, values, key),
+            }
+        }
         other => {
             let text = format!("elements of {other} are had by pyarrow.array(column)");
             Err(PyTypeError::new_err(text))

@@ -1,14 +1,17 @@
 //! The Python package `aescomb`.
 //!
-//! `key` has the methods; `input` takes what they are given, `present` tells which rows are
+//! `key` has the methods, and `call` does what they are asked; `input` takes what they are given, `present` tells which rows are
 //! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
 //! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
-//! structs of Arrow that `arrow` checks and `types` names, and `column` makes others.
+//! structs of Arrow, `array` and `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes others.
 
+mod array;
 mod arrow;
 mod batch;
 mod c_data;
+mod call;
 mod column;
+mod dictionary;
 mod errors;
 mod input;
 mod key;

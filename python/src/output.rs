@@ -1,7 +1,7 @@
 //! Where results go: `bytes` objects, rows of an array, an Arrow column.
 
 use crate::column::{self, Column, Results};
-use crate::errors;
+use crate::errors::{self, At};
 use crate::input::{self, Messages};
 use crate::memory::{self, Blank, Place, Rows};
 use crate::present::Chosen;
@@ -164,6 +164,7 @@ impl<'py> Output<'py> {
                         ends,
                         rows,
                         failed: &failed,
+                        at: &|i| At::Row(rows.row(i)),
                     };
                     parts.push(results.array(&of)?);
                     (done, start) = (messages.end, start + total);
@@ -175,7 +176,7 @@ impl<'py> Output<'py> {
 }
 
 /// Where values of these lengths, one after the other, begin and end.
-fn ends(lens: &[usize]) -> Vec<i64> {
+pub(crate) fn ends(lens: &[usize]) -> Vec<i64> {
     let mut end = 0;
     let ends = lens.iter().map(|len| {
         end += len;
@@ -185,7 +186,7 @@ fn ends(lens: &[usize]) -> Vec<i64> {
 }
 
 /// Moves results together that are shorter than their places.
-fn close_up(values: &mut Vec<u8>, places: &[usize], lens: &[usize]) {
+pub(crate) fn close_up(values: &mut Vec<u8>, places: &[usize], lens: &[usize]) {
     let (mut from, mut to) = (0, 0);
     for (place, len) in places.iter().zip(lens) {
         values.copy_within(from..from + len, to);

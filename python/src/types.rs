@@ -12,12 +12,18 @@ pub(crate) fn parse(format: &str) -> Read<Result<DataType, String>> {
     if let Some(width) = format.strip_prefix("w:") {
         return Ok(Ok(DataType::FixedSizeBinary(width_of(width)?)));
     }
-    if let Some(given) = format.strip_prefix("d:") {
-        return decimal(given).map(Ok);
-    }
-    Ok(plain(format)
-        .or_else(|| with_unit(format))
-        .ok_or_else(|| called(format)))
+    let of = match format.strip_prefix("d:") {
+        Some(given) => Some(decimal(given)?),
+        None => plain(format).or_else(|| with_unit(format)),
+    };
+    Ok(match of {
+        // Their encoding has the lowest byte first, and is what lies in memory.
+        Some(of) if cfg!(target_endian = "big") && of.primitive_width() > Some(1) => {
+            Err(format!("{of} on a CPU with the highest byte first"))
+        }
+        Some(of) => Ok(of),
+        None => Err(called(format)),
+    })
 }
 
 fn plain(format: &str) -> Option<DataType> {

@@ -438,3 +438,120 @@ def test_polars():
             to = series.to_arrow().type
         opened = pl.Series(SIV.open_many(None, sealed, to=to))
         assert opened.to_list() == series.to_list()
+
+
+INDEX_TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()]
+
+
+@pytest.mark.parametrize("of", [*BYTES, *TEXTS, pa.int32(), pa.bool_()], ids=str)
+@pytest.mark.parametrize("indices", INDEX_TYPES, ids=str)
+def test_dictionaries(of, indices):
+    """Without nonces, a dictionary is done once and its indices stay."""
+    distinct = {pa.int32(): [5, -6, 7], pa.bool_(): [True, False, True]}.get(of)
+    distinct = pa.array(distinct or values(3, of), of)
+    # Not all values of the dictionary are there, and some rows are null.
+    column = pa.DictionaryArray.from_arrays(pa.array([2, None, 0, 0, None, 2], indices), distinct)
+    rows = column.to_pylist()
+    messages = [
+        None if row is None else struct.pack("<i", row) if of == pa.int32() else plain(row)
+        for row in rows
+    ]
+    if of == pa.bool_():
+        messages = [row and b"\1" for row in rows]
+    to = "string" if of in TEXTS else of
+    for given in (column, column[1:5], pa.chunked_array([column[:2], column[2:2], column[2:]])):
+        expected = messages[1:5] if len(given) == 4 else messages
+        sealed = taken(SIV.seal_many(None, given, b"data"), given)
+        assert sealed.type.index_type == indices
+        part = sealed.chunks[-1] if isinstance(given, pa.ChunkedArray) else sealed
+        part_given = given.chunks[-1] if isinstance(given, pa.ChunkedArray) else given
+        assert part.indices == part_given.indices
+        assert len(part.dictionary) == 3
+        assert sealed.to_pylist() == SIV.seal_many(None, expected, b"data")
+        opened = taken(SIV.open_many(None, sealed, b"data", to=to), given)
+        assert opened.type == given.type and opened.equals(given)
+        assert list(SIV.open_many(None, sealed, b"data")) == expected
+        assert list(CMAC.mac_many(given)) == CMAC.mac_many(expected)
+        padded = taken(ECB_PADDED.encrypt_many(None, given), given)
+        assert padded.to_pylist() == ECB_PADDED.encrypt_many(None, expected)
+        assert taken(ECB_PADDED.decrypt_many(None, padded, to=to), given).equals(given)
+        # With nonces every row is another message.
+        count = len(given)
+        nonces = [bytes([i]) * 12 for i in range(count)]
+        sealed = GCM.seal_many(nonces, given)
+        plain_type = pa.chunked_array(sealed).type
+        assert plain_type == GCM_TYPES.get(of, AS_BYTES.get(of, of))
+        assert list(sealed) == GCM.seal_many(nonces, expected)
+        data = SIV.seal_many(None, expected, [m or b"" for m in expected])
+        if count != 4:
+            given = given if isinstance(given, pa.Array) else given.combine_chunks()
+        assert list(SIV.seal_many(None, given, given)) == data
+
+
+GCM_TYPES = {pa.binary(24): pa.binary(40), pa.int32(): pa.binary(20), pa.bool_(): pa.binary(17)}
+
+
+def test_dictionaries_with_nulls_in_them():
+    distinct = pa.array(["a", None, "b"])
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 1], pa.int8()), distinct)
+    sealed = SIV.seal_many(None, column)
+    expected = SIV.seal_many(None, [b"a", None, None, b"b", None])
+    assert list(sealed) == expected == pa.array(sealed).to_pylist()
+    assert list(SIV.open_many(None, sealed, to="string")) == ["a", None, None, "b", None]
+    nonces = bytes(60)
+    assert list(GCM.seal_many(nonces, column)) == GCM.seal_many(
+        nonces, [b"a", None, None, b"b", None]
+    )
+    with pytest.raises(aescomb.InputError, match="message 1: null in associated_data"):
+        SIV.seal_many(None, [b"text"] * 5, column)
+    empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
+    for none in (empty, empty[:0], pa.chunked_array([], column.type)):
+        sealed = pa.chunked_array(SIV.seal_many(None, none))
+        assert sealed.null_count == len(none) == len(sealed)
+
+
+def test_failures_in_dictionaries():
+    distinct = SIV.seal_many(None, [b"one", b"two", b"three"])
+    distinct[1] = bytes(19)
+    indices = pa.array([0, 1, 2, None, 1], pa.int8())
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(distinct))
+    opened, failed = SIV.open_many(None, column, to="string", on_failure="return")
+    assert failed == [1, 4]
+    assert list(opened) == ["one", None, "three", None, None]
+    assert pa.array(opened).null_count == 3
+    with pytest.raises(aescomb.OpenError) as caught:
+        SIV.open_many(None, pa.chunked_array([column[:1], column[3:]]))
+    assert caught.value.indices == [2]
+    # A value that no row has may fail.
+    assert list(SIV.open_many(None, column[2:4])) == [b"three", None]
+    # Mistakes are those of the first row that has the value.
+    distinct[1] = b"short"
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(distinct))
+    for given, row in [(column, 1), (pa.chunked_array([column[:0], column[2:]]), 2)]:
+        with pytest.raises(aescomb.InputError) as caught:
+            SIV.open_many(None, given[: row + 1])
+        assert (caught.value.message, caught.value.field) == (row, "text_length")
+    with pytest.raises(aescomb.InputError, match="^element 1 of the dictionary: text of 5") as none:
+        SIV.open_many(None, column[2:4])
+    assert none.value.message is None
+    with pytest.raises(aescomb.InputError, match="message 2: result of 5 bytes for Int8"):
+        distinct[1] = SIV.seal(None, b"1")
+        distinct[0] = SIV.seal(None, b"2")
+        SIV.open_many(None, pa.DictionaryArray.from_arrays(indices, pa.array(distinct)), to="int8")
+    with pytest.raises(aescomb.InputError, match="message 0: nonce of 0 bytes"):
+        CTR.encrypt_many(None, column)
+
+
+def test_parts_with_other_dictionaries():
+    parts = [pa.array(["a", "b", "a"]), pa.array(["c", None]), pa.array(["b", "b"])]
+    column = pa.chunked_array([part.dictionary_encode() for part in parts])
+    sealed = SIV.seal_many(None, column)
+    assert list(sealed) == SIV.seal_many(None, [b"a", b"b", b"a", b"c", None, b"b", b"b"])
+    taken(sealed, column)
+    opened = pa.chunked_array(SIV.open_many(None, sealed, to="string"))
+    assert opened.to_pylist() == column.to_pylist()
+    same = column.unify_dictionaries()
+    result = taken(SIV.seal_many(None, same), same)
+    assert result.to_pylist() == list(sealed)
+    first, *others = (part.dictionary.buffers()[2].address for part in result.chunks)
+    assert others == [first, first]
