@@ -3,7 +3,6 @@
 use crate::c_data::{self, Array, MOST, Read, wrong};
 use crate::packed::{Flat, Places, Values};
 use crate::present::Chosen;
-use crate::types;
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 use arrow_buffer::bit_util::get_bit;
@@ -71,19 +70,18 @@ pub(crate) fn no_children(n_children: i64) -> Read<()> {
 }
 
 impl Layout {
-    /// The layout of a type, or what that is called if its values are not taken.
-    pub(crate) fn new(format: &str) -> Read<Result<Layout, String>> {
-        let layout = |of: DataType| match of {
+    /// How the values of a type lie.
+    pub(crate) fn new(of: &DataType) -> Layout {
+        match of {
             DataType::Binary | DataType::Utf8 => Layout::Binary,
             DataType::LargeBinary | DataType::LargeUtf8 => Layout::LargeBinary,
             DataType::BinaryView | DataType::Utf8View => Layout::View,
             DataType::Boolean => Layout::Bits,
             DataType::FixedSizeBinary(width) => {
-                Layout::FixedSize(usize::try_from(width).unwrap_or(0))
+                Layout::FixedSize(usize::try_from(*width).unwrap_or(0))
             }
             other => Layout::FixedSize(other.primitive_width().unwrap_or(0)),
-        };
-        Ok(types::parse(format)?.map(layout))
+        }
     }
 
     /// Bytes that the second buffer has for each value, and how many more of these there are

@@ -17,9 +17,9 @@ use pyo3::types::PyCapsule;
 use std::ops::Range;
 
 /// The type of a column.
-#[derive(Clone, Copy)]
 struct Type {
     /// Of the values, also if there are indices to them.
+    values: DataType,
     layout: Layout,
     indices: Option<Indices>,
 }
@@ -74,7 +74,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<
         let of = taken(stream.schema().and_then(|schema| Type::new(&schema)))?;
         let (mut parts, mut rows) = (Vec::new(), 0);
         while let Some(array) = stream.next().map_err(broken)? {
-            let part = Part::new(array, of, rows).map_err(broken)?;
+            let part = Part::new(array, &of, rows).map_err(broken)?;
             rows = part.range().end;
             parts.push(part);
         }
@@ -88,7 +88,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<
         method.call0()?.extract()?;
     let of = taken(Schema::look(&schema, Type::new)?)?;
     let array = Array::take(&array)?.map_err(broken)?;
-    let parts = vec![Part::new(array, of, 0).map_err(broken)?];
+    let parts = vec![Part::new(array, &of, 0).map_err(broken)?];
     Ok(Some(Arrow { parts, name, of }))
 }
 
@@ -146,12 +146,7 @@ impl Type {
     fn new(schema: &Schema) -> Read<Result<Type, String>> {
         let format = schema.format()?;
         let Some(dictionary) = schema.dictionary()? else {
-            let layout = Layout::new(format)?;
-            no_children(if layout.is_ok() { schema.n_children } else { 0 })?;
-            return Ok(layout.map(|layout| Type {
-                layout,
-                indices: None,
-            }));
+            return Type::of_values(schema);
         };
         no_children(schema.n_children)?;
         // The format is that of the indices.
@@ -170,24 +165,31 @@ impl Type {
         if dictionary.dictionary()?.is_some() {
             return Ok(Err("a dictionary of a dictionary".to_owned()));
         }
-        let layout = Layout::new(dictionary.format()?)?;
-        no_children(if layout.is_ok() {
-            dictionary.n_children
-        } else {
-            0
-        })?;
-        Ok(layout
-            .map(|layout| Type {
-                layout,
-                indices: Some(Indices { width, signed }),
-            })
+        let indices = Some(Indices { width, signed });
+        let of = Type::of_values(dictionary)?;
+        Ok(of
+            .map(|of| Type { indices, ..of })
             .map_err(|given| format!("a dictionary of {given}")))
+    }
+
+    /// The type of a column without indices.
+    fn of_values(schema: &Schema) -> Read<Result<Type, String>> {
+        let values = match types::parse(schema.format()?)? {
+            Ok(values) => values,
+            Err(given) => return Ok(Err(given)),
+        };
+        no_children(schema.n_children)?;
+        Ok(Ok(Type {
+            layout: Layout::new(&values),
+            values,
+            indices: None,
+        }))
     }
 }
 
 impl Part {
     /// `start`: the row of its first value in the column.
-    fn new(array: Array, of: Type, start: usize) -> Read<Part> {
+    fn new(array: Array, of: &Type, start: usize) -> Read<Part> {
         let (shape, dictionary) = match (of.indices, array.dictionary()?) {
             (None, None) => (Shape::new(&array, of.layout)?, None),
             (Some(indices), Some(values)) => {
@@ -425,6 +427,11 @@ impl Arrow {
     /// The rows of each part.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.parts.iter().map(Part::range)
+    }
+
+    /// The type of the values: those of the dictionary if there is one.
+    pub(crate) fn values_type(&self) -> &DataType {
+        &self.of.values
     }
 
     /// The type of the indices, if there are such.

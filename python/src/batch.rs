@@ -1,9 +1,10 @@
 //! Runs a batch, piece by piece.
 
 use crate::input::Slices;
+use crate::keys::Keyed;
 use crate::memory::{Place, Source};
 use crate::output::Lengths;
-use aescomb::{Comb, Error, Key, Message, Op, Status};
+use aescomb::{Comb, Error, Message, Op, Status};
 use std::cell::RefCell;
 
 /// Messages of one call of the library. More bring no more speed, and of fewer the texts
@@ -59,11 +60,16 @@ impl<'a> Batch<'a> {
 
     /// Does it all; an error comes with the place of the first message of the piece that
     /// was refused.
-    pub(crate) fn run(self, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
-        with_comb(|comb| self.run_on(comb, key, op))
+    pub(crate) fn run(self, keys: &Keyed<'_>, op: Op) -> Result<Outcome, (Error, usize)> {
+        with_comb(|comb| self.run_on(comb, keys, op))
     }
 
-    fn run_on(mut self, comb: &mut Comb, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
+    fn run_on(
+        mut self,
+        comb: &mut Comb,
+        keys: &Keyed<'_>,
+        op: Op,
+    ) -> Result<Outcome, (Error, usize)> {
         let n = self.sources.len();
         let mut given = match &mut self.tags {
             Tags::Given(tags) => std::mem::take(tags).into_iter(),
@@ -94,11 +100,14 @@ impl<'a> Batch<'a> {
                     .opened
                     .as_ref()
                     .map_or(usize::MAX, |lengths| lengths[i]);
-                let message = message.nonce(nonce).opened_len(opened);
+                let mut message = message.nonce(nonce).opened_len(opened);
+                if let Some(&[place]) = keys.places(i..i + 1) {
+                    message = message.key(place);
+                }
                 messages.push(message.associated_data_vector(self.data.of(i)));
             }
             let failed = comb
-                .run(op, key, &mut messages)
+                .run(op, keys.keys(), &mut messages)
                 .map_err(|error| (error, start))?
                 .failed;
             if failed > 0 {

@@ -6,7 +6,8 @@ use crate::batch::{Batch, Outcome, Tags};
 use crate::column::{self, Results};
 use crate::errors::{self, At};
 use crate::input::{Column, Data, Messages, To};
-use crate::key::Key;
+use crate::key::{Held, Key};
+use crate::keys::Keyed;
 use crate::memory;
 use crate::output::{Lengths, Output};
 use crate::packed::{Columns, Flat, Target};
@@ -120,11 +121,11 @@ impl OnFailure {
 
 impl Key {
     pub(crate) fn info(&self) -> &'static Info {
-        self.0.mode().info()
+        self.any().mode().info()
     }
 
     fn check_op(&self, op: Op) -> PyResult<()> {
-        let mode = self.0.mode();
+        let mode = self.any().mode();
         let has = mode.info().kind.ops();
         if has.contains(&op) {
             return Ok(());
@@ -252,6 +253,7 @@ impl Key {
         op: Op,
         call: &Call<'_, 'py>,
         (messages, present): (&Arrow, &Present),
+        keys: &Keyed<'_>,
         of: &DataType,
     ) -> PyResult<Option<Done<'py>>> {
         let rows = present.whole();
@@ -274,13 +276,15 @@ impl Key {
         let Some(parts) = parts else {
             return Ok(None);
         };
-        let (mut arrays, mut failed) = (Vec::new(), Vec::new());
+        let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
         for Packable { rows, columns } in &parts {
+            let messages = done..done + columns.count;
+            done = messages.end;
             let run = |into| {
-                let key = &*self.0;
+                let messages = messages.clone();
                 let done = match columns.bytes() < RELEASE {
-                    true => columns.run(key, op, into),
-                    false => py.detach(|| columns.run(key, op, into)),
+                    true => columns.run(keys, messages, op, into),
+                    false => py.detach(|| columns.run(keys, messages, op, into)),
                 };
                 let refused =
                     |(error, start)| errors::refused(error, |i| At::Row(rows.row(start + i)));
@@ -353,12 +357,14 @@ impl Key {
         };
         if let (Messages::Arrow(column), Some(of)) = (&call.messages, &of)
             && call.is_alike()
+            && matches!(self.0, Held::One(_))
             && let Some(keys) = column.index_type()
         {
             return self.run_dictionaries(py, op, &call, column, lengths, (keys, of.clone()));
         }
         let rows = present.whole();
         let n = rows.range().len();
+        let keys = self.keyed(rows)?;
         if let (Messages::Arrow(column), Some(of), None) = (&call.messages, &of, call.out)
             && call.opened.is_none()
             && lengths != Lengths::Shorter
@@ -366,10 +372,10 @@ impl Key {
             && (op != Op::Verify || rows.are_all())
         {
             let messages = (column, &present);
-            if let Some(done) = self.run_columns::<i32>(py, op, &call, messages, of)? {
+            if let Some(done) = self.run_columns::<i32>(py, op, &call, messages, &keys, of)? {
                 return Ok(done);
             }
-            if let Some(done) = self.run_columns::<i64>(py, op, &call, messages, of)? {
+            if let Some(done) = self.run_columns::<i64>(py, op, &call, messages, &keys, of)? {
                 return Ok(done);
             }
         }
@@ -422,10 +428,9 @@ impl Key {
         if let Some(output) = &mut output {
             batch.places = output.places(&lens);
         }
-        let key = &*self.0;
         let outcome = match batch.bytes() < RELEASE {
-            true => batch.run(key, op),
-            false => py.detach(|| batch.run(key, op)),
+            true => batch.run(&keys, op),
+            false => py.detach(|| batch.run(&keys, op)),
         };
         let Outcome {
             failed,

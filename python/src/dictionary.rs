@@ -8,6 +8,7 @@ use crate::column::{self, Column, Results};
 use crate::errors::{self, At};
 use crate::input::Data;
 use crate::key::Key;
+use crate::keys::Keyed;
 use crate::memory::{self, Place, Source};
 use crate::output::{Lengths, close_up, ends};
 use crate::present::Present;
@@ -144,10 +145,10 @@ impl Key {
         self.check(&batch, at)?;
         let mut memory = errors::room(total)?;
         batch.places = Place::split(memory.spare_capacity_mut(), &lens);
-        let key = &*self.0;
+        let keys = Keyed::one(self.any());
         let outcome = match batch.bytes() < RELEASE {
-            true => batch.run(key, op),
-            false => py.detach(|| batch.run(key, op)),
+            true => batch.run(&keys, op),
+            false => py.detach(|| batch.run(&keys, op)),
         };
         let refused = |(error, start)| errors::refused(error, |i| at(start + i));
         let Outcome {

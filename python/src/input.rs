@@ -35,7 +35,7 @@ fn bytes_like<'py>(object: &Bound<'py, PyAny>, name: impl Fn() -> String) -> PyR
     }
 }
 
-fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
     let given = object.get_type();
     let given = given.name();
     let given = given
@@ -45,7 +45,7 @@ fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// The items of a list or of anything else to go through.
-fn items<'py, T>(
+pub(crate) fn items<'py, T>(
     object: &Bound<'py, PyAny>,
     name: &str,
     what: &str,

@@ -3,7 +3,9 @@
 use crate::call::{Call, GivenTags, OnFailure};
 use crate::errors::{self, At};
 use crate::input::{self, Column, Data, Messages, To};
+use crate::keys::{Keyed, Rows};
 use crate::mode::Mode;
+use crate::present::Chosen;
 use aescomb::{Algorithm, Op};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -48,9 +50,41 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 /// (<aescomb.Key aes-128-ccm>, 128)
 // In a box, as it is aligned to more than Python's allocator promises.
 #[pyclass(frozen, module = "aescomb")]
-pub(crate) struct Key(pub(crate) Box<aescomb::Key>);
+pub(crate) struct Key(pub(crate) Held);
+
+pub(crate) enum Held {
+    One(Box<aescomb::Key>),
+    /// A key for each row, all for one mode.
+    Rows(Rows),
+}
 
 impl Key {
+    /// The key, or one of them.
+    pub(crate) fn any(&self) -> &aescomb::Key {
+        match &self.0 {
+            Held::One(key) => key,
+            Held::Rows(rows) => rows.first().any(),
+        }
+    }
+
+    /// The keys of these rows.
+    pub(crate) fn keyed(&self, rows: Chosen<'_>) -> PyResult<Keyed<'_>> {
+        match &self.0 {
+            Held::One(key) => Ok(Keyed::one(key)),
+            Held::Rows(keys) => keys.chosen(rows),
+        }
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        match &self.0 {
+            Held::One(key) => key.algorithm().to_string(),
+            Held::Rows(rows) => {
+                let (mode, keys) = (self.any().mode(), rows.all().count());
+                format!("{mode}, {keys} keys for {} rows", rows.count())
+            }
+        }
+    }
+
     fn nonces<'py>(&self, nonces: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
         let usual = self.info().usual_nonce();
         nonces
@@ -89,24 +123,29 @@ impl Key {
                 let what = format!("key of {given} bits for {algorithm}");
                 Err(errors::input(None, "key_length", &what, given, bits))
             }
-            _ => Ok(Key(Box::new(key))),
+            _ => Ok(Key(Held::One(Box::new(key)))),
         }
     }
 
     /// The mode it was made for.
     #[getter]
     fn mode(&self) -> Mode {
-        Mode(self.0.mode())
+        Mode(self.any().mode())
     }
 
-    /// Bits of an AES key: 128, 192 or 256. A mode with two keys takes twice as many.
+    /// Bits of an AES key: 128, 192 or 256. A mode with two keys takes twice as many. Of keys
+    /// for rows, the fewest.
     #[getter]
     fn key_bits(&self) -> usize {
-        self.0.algorithm().key_bits
+        let bits = |key: &aescomb::Key| key.algorithm().key_bits;
+        match &self.0 {
+            Held::One(key) => bits(key),
+            Held::Rows(rows) => rows.all().map(|key| bits(key.any())).min().unwrap_or(0),
+        }
     }
 
     fn __repr__(&self) -> String {
-        format!("<aescomb.Key {}>", self.0.algorithm())
+        format!("<aescomb.Key {}>", self.shown())
     }
 
     /// Encrypts messages, in a mode that does not authenticate.

@@ -1,6 +1,6 @@
 //! The Python package `aescomb`.
 //!
-//! `key` has the methods, and `call` does what they are asked; `input` takes what they are given, `present` tells which rows are
+//! `key` has the methods, and `call` does what they are asked, with the keys of `keys`; `input` takes what they are given, `present` tells which rows are
 //! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
 //! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
 //! structs of Arrow, `array` and `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes others.
@@ -15,6 +15,7 @@ mod dictionary;
 mod errors;
 mod input;
 mod key;
+mod keys;
 mod memory;
 mod mode;
 mod output;
@@ -29,6 +30,8 @@ mod _aescomb {
     use crate::column::Column;
     #[pymodule_export]
     use crate::key::Key;
+    #[pymodule_export]
+    use crate::keys::Keys;
     #[pymodule_export]
     use crate::mode::{Mode, modes};
 

@@ -4,8 +4,9 @@
 
 use crate::batch::{PIECE, with_comb};
 use crate::errors;
+use crate::keys::Keyed;
 use crate::present::Chosen;
-use aescomb::{Error, Key, Layout, MessageResult, Offset, Op, Packed, Status, Text};
+use aescomb::{Error, Layout, MessageResult, Offset, Op, Packed, Status, Text};
 use arrow_array::OffsetSizeTrait;
 use pyo3::PyResult;
 use std::borrow::Cow;
@@ -115,8 +116,14 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         Ok((ends, end))
     }
 
-    /// Does it, piece by piece.
-    pub(crate) fn run(&self, key: &Key, op: Op, mut into: Target<'_, O>) -> Outcome {
+    /// Does it, piece by piece. `messages`: which of `keys` the messages have.
+    pub(crate) fn run(
+        &self,
+        keys: &Keyed<'_>,
+        messages: Range<usize>,
+        op: Op,
+        mut into: Target<'_, O>,
+    ) -> Outcome {
         let n = self.count;
         let judged = matches!(op, Op::Open | Op::Verify);
         let mut results = vec![MessageResult::default(); if judged { n.min(PIECE) } else { 0 }];
@@ -146,11 +153,14 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             if let Some(data) = &self.data {
                 batch = batch.associated_data(data.bytes, data.places.piece(start..end));
             }
+            if let Some(places) = keys.places(messages.start + start..messages.start + end) {
+                batch = batch.keys(places);
+            }
             let results = &mut results[..if judged { end - start } else { 0 }];
             if judged {
                 batch = batch.results(results);
             }
-            let verdict = with_comb(|comb| comb.run(op, key, &mut batch));
+            let verdict = with_comb(|comb| comb.run(op, keys.keys(), &mut batch));
             if !verdict.map_err(|error| (error, start))?.all_good() {
                 let bad = |result: &MessageResult| result.status != Status::Done;
                 let numbered = results.iter().enumerate();

@@ -33,6 +33,9 @@ assert_type(key.encrypt_many(None, rows, out=rows), NDArray[np.uint8])
 assert_type(key.mac_many([b"one"], tag_bytes=8), list[bytes])
 assert_type(key.verify_many([b"one"], [b"tag"], on_failure="return"), list[int])
 assert_type(key.seal(bytes(12), memoryview(b"message"), b"header"), bytes)
+keys = aescomb.Keys({"one": key, "two": key})
+assert_type(keys["one"], aescomb.Key)
+assert_type(keys.of(["one", None]).seal_many(None, [b"one", b"two"]), list[bytes])
 try:
     key.open(bytes(12), b"message")
 except aescomb.OpenError as error:

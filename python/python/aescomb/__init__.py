@@ -15,7 +15,7 @@ of bytes, or an Arrow column; results come in the form that messages had. ``seal
 ``open_table`` go over the columns of a table.
 """
 
-from aescomb._aescomb import Column, Key, Mode, __version__, modes
+from aescomb._aescomb import Column, Key, Keys, Mode, __version__, modes
 from aescomb._errors import Error, InputError, OpenError
 from aescomb._tables import open_table, seal_table
 
@@ -24,6 +24,7 @@ __all__ = [
     "Error",
     "InputError",
     "Key",
+    "Keys",
     "Mode",
     "OpenError",
     "__version__",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aescomb._aescomb import Key
+from aescomb._aescomb import Key, Keys
 
 _METHODS = {
     "aead": ("seal_many", "open_many"),
@@ -24,8 +24,9 @@ def seal_table(
 
     ``columns`` says what to do with which column: a key, or the arguments of its ``seal_many``
     or ``encrypt_many`` with ``"key"`` among them. ``associated_data`` may be the name of a
-    column. Columns that are all sealed under ``key`` may be a list of names. The key of a column
-    needs nonces of its own unless the mode needs none.
+    column. ``"key"`` may be ``Keys``; ``"ids"`` is then the name of the column, or a column, of
+    the rows' identifiers. Columns that are all sealed under ``key`` may be a list of names.
+    Every column needs nonces of its own unless the mode needs none.
 
     >>> import aescomb, pyarrow
     >>> key = aescomb.Key("siv", bytes(range(32)))
@@ -94,8 +95,13 @@ def _each(
             raise KeyError(f"columns: expected one column {name!r} in the table, not {len(places)}")
         call = {**call, **arguments}
         chosen = call.pop("key", key)
+        if isinstance(chosen, Keys):
+            ids = call.pop("ids", None)
+            chosen = chosen.of(given.column(ids) if isinstance(ids, str) else ids)
         if not isinstance(chosen, Key):
-            raise TypeError(f"columns[{name!r}]: expected a Key, not {type(chosen).__name__}")
+            raise TypeError(
+                f"columns[{name!r}]: expected a Key or Keys, not {type(chosen).__name__}"
+            )
         methods = _METHODS.get(chosen.mode.kind)
         if methods is None:
             raise TypeError(f"columns[{name!r}]: {chosen.mode.name} encrypts nothing")
