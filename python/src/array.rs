@@ -314,7 +314,10 @@ impl<'a> Held<'a> {
         let (offsets, bytes) = match self.shape.layout {
             Layout::FixedSize(_) | Layout::Bits if O::IS_LARGE => {
                 let (width, _) = self.shape.layout.element();
-                let offsets = places.map(|i| O::usize_as(i * width)).collect();
+                let mut offsets = Vec::new();
+                // Values without bytes may be more than memory has room for.
+                offsets.try_reserve_exact(range.len() + 1).ok()?;
+                offsets.extend(places.map(|i| O::usize_as(i * width)));
                 (Cow::Owned(offsets), self.elements().ok()?)
             }
             Layout::Binary if O::IS_LARGE => {

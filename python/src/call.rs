@@ -5,13 +5,14 @@ use crate::arrow::Arrow;
 use crate::batch::{Batch, Outcome, Tags};
 use crate::column::{self, Results};
 use crate::errors::{self, At};
-use crate::input::{Column, Data, Messages, To};
+use crate::input::{Column, Data, Messages, Nonces, To};
 use crate::key::{Held, Key};
 use crate::keys::Keyed;
 use crate::memory;
 use crate::output::{Lengths, Output};
-use crate::packed::{Columns, Flat, Target};
+use crate::packed::{Columns, Flat, Places, Target};
 use crate::present::{Chosen, Present};
+use crate::random;
 use aescomb::{Allowed, Info, Offset, Op};
 use arrow_array::{ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
@@ -28,7 +29,7 @@ pub(crate) const RELEASE: usize = 2048;
 /// What a call is given.
 pub(crate) struct Call<'a, 'py> {
     pub(crate) messages: Messages<'py>,
-    pub(crate) nonces: Option<Column<'py>>,
+    pub(crate) nonces: Nonces<'py>,
     pub(crate) data: Data<'py>,
     pub(crate) tags: GivenTags<'py>,
     pub(crate) opened: Option<Vec<usize>>,
@@ -42,7 +43,7 @@ pub(crate) enum GivenTags<'py> {
 }
 
 impl<'py> Call<'_, 'py> {
-    pub(crate) fn new(messages: Messages<'py>, nonces: Option<Column<'py>>) -> Self {
+    pub(crate) fn new(messages: Messages<'py>, nonces: Nonces<'py>) -> Self {
         Call {
             messages,
             nonces,
@@ -51,6 +52,14 @@ impl<'py> Call<'_, 'py> {
             opened: None,
             to: None,
             out: None,
+        }
+    }
+
+    /// Bytes of the nonce in front of what is sealed or encrypted.
+    fn inline(&self) -> usize {
+        match self.nonces {
+            Nonces::Inline(width) => width,
+            _ => 0,
         }
     }
 
@@ -208,6 +217,15 @@ impl Key {
         }
     }
 
+    /// As [`Key::result`], with the nonce if there is one.
+    fn result_of(&self, op: Op, call: &Call<'_, '_>, len: usize) -> usize {
+        let (inline, tag_bytes) = (call.inline(), call.tag_bytes());
+        match op {
+            Op::Encrypt | Op::Seal => inline + self.result(op, len, tag_bytes),
+            _ => self.result(op, len.saturating_sub(inline), tag_bytes),
+        }
+    }
+
     /// The type of a column of results.
     fn results_type(
         &self,
@@ -216,7 +234,6 @@ impl Key {
         messages: Layout,
         call: &Call<'_, '_>,
     ) -> PyResult<DataType> {
-        let tag_bytes = call.tag_bytes();
         let fixed = |width: usize| match i32::try_from(width) {
             Ok(width) => Ok(DataType::FixedSizeBinary(width)),
             Err(_) => {
@@ -225,7 +242,7 @@ impl Key {
             }
         };
         if op == Op::Mac {
-            return fixed(tag_bytes);
+            return fixed(call.tag_bytes());
         }
         Ok(match (&call.to, messages) {
             (Some(To::Type(of)), _) => of.clone(),
@@ -240,8 +257,8 @@ impl Key {
             (_, Layout::FixedSize(_) | Layout::Bits) if lengths == Lengths::Shorter => {
                 DataType::LargeBinary
             }
-            (_, Layout::FixedSize(width)) => fixed(self.result(op, width, tag_bytes))?,
-            (_, Layout::Bits) => fixed(self.result(op, 1, tag_bytes))?,
+            (_, Layout::FixedSize(width)) => fixed(self.result_of(op, call, width))?,
+            (_, Layout::Bits) => fixed(self.result_of(op, call, 1))?,
         })
     }
 
@@ -260,12 +277,17 @@ impl Key {
         let n = rows.range().len();
         let packable = |part| {
             let rows = rows.within(part);
-            let nonces = match &call.nonces {
-                Some(column) => Some(column.flat(rows, n)?),
-                None => None,
+            let texts = messages.packed_values::<O>(rows)?;
+            let (texts, nonces) = match &call.nonces {
+                Nonces::Each(column) => (texts, Some(column.flat(rows, n)?)),
+                Nonces::Inline(width) if opens(op) => {
+                    let (texts, nonces) = texts.behind(*width, *width + call.tag_bytes())?;
+                    (texts, Some(nonces))
+                }
+                _ => (texts, None),
             };
             let columns = Columns {
-                texts: messages.packed_values::<O>(rows)?,
+                texts,
                 count: rows.count(),
                 nonces,
                 data: call.data.packed_values(rows, n)?,
@@ -273,13 +295,24 @@ impl Key {
             Some(Packable { rows, columns })
         };
         let parts = messages.ranges().map(packable).collect::<Option<Vec<_>>>();
-        let Some(parts) = parts else {
+        let Some(mut parts) = parts else {
             return Ok(None);
         };
+        let inline = if opens(op) { 0 } else { call.inline() };
+        let random = match inline {
+            0 => Vec::new(),
+            width => random::nonces(rows.count(), width)?,
+        };
         let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
-        for Packable { rows, columns } in &parts {
+        for Packable { rows, columns } in &mut parts {
             let messages = done..done + columns.count;
             done = messages.end;
+            if inline > 0 {
+                columns.nonces = Some(Flat {
+                    bytes: random[messages.start * inline..messages.end * inline].into(),
+                    width: inline,
+                });
+            }
             let run = |into| {
                 let messages = messages.clone();
                 let done = match columns.bytes() < RELEASE {
@@ -308,11 +341,16 @@ impl Key {
                 }
                 _ => {
                     let tag_bytes = call.tag_bytes();
-                    let (ends, total) = columns.results(|len| self.result(op, len, tag_bytes))?;
+                    let len = |len| inline + self.result(op, len, tag_bytes);
+                    let (ends, total) = columns.results(len)?;
                     column::fits(total, of)?;
                     let mut memory = errors::room(total)?;
-                    let into = Target::Texts(&ends, memory.spare_capacity_mut(), tag_bytes);
-                    let failed = run(into)?;
+                    let spare = memory.spare_capacity_mut();
+                    let places = match inline {
+                        0 => Places::Offsets((&ends).into()),
+                        _ => columns.put_nonces(&ends, spare),
+                    };
+                    let failed = run(Target::Texts(places, spare, tag_bytes))?;
                     let written = memory::written(memory, total);
                     arrays.push(made(written, ends, *rows, &failed, of)?);
                     failed
@@ -338,6 +376,16 @@ impl Key {
         call: Call<'_, 'py>,
     ) -> PyResult<Done<'py>> {
         self.check_op(op)?;
+        if call.inline() > 0 {
+            if matches!(op, Op::Mac | Op::Verify) {
+                let text = "nonces: a tag has no place for 'inline' ones";
+                return Err(PyValueError::new_err(text));
+            }
+            if call.out.is_some() {
+                let text = "out: results with 'inline' nonces go to a new array";
+                return Err(PyTypeError::new_err(text));
+            }
+        }
         let lengths = match (op, self.info().lengths) {
             (Op::Mac, _) => Lengths::OfTags,
             (Op::Decrypt, aescomb::Lengths::Padded)
@@ -379,10 +427,29 @@ impl Key {
                 return Ok(done);
             }
         }
-        let sources = call.messages.sources(rows)?;
+        let mut sources = call.messages.sources(rows)?;
+        let inline = match call.nonces {
+            Nonces::Inline(width) if opens(op) => {
+                let mut nonces = errors::room(sources.len() * width)?;
+                let least = width + call.tag_bytes();
+                for (i, source) in sources.iter_mut().enumerate() {
+                    let len = source.len();
+                    if len < least {
+                        let (at, what) = (At::Row(rows.row(i)), format!("text of {len} bytes"));
+                        let least = format!("at least {least}");
+                        return Err(errors::input_at(at, "text_length", &what, len, least));
+                    }
+                    *source = source.behind(width, &mut nonces);
+                }
+                nonces
+            }
+            Nonces::Inline(width) => random::nonces(sources.len(), width)?,
+            _ => Vec::new(),
+        };
         let nonces = match &call.nonces {
-            Some(column) => column.slices("nonces", rows)?,
-            None => Vec::new(),
+            Nonces::Each(column) => column.slices("nonces", rows)?,
+            Nonces::Inline(width) => inline.chunks_exact(*width).collect(),
+            Nonces::None => Vec::new(),
         };
         if let Some(lengths) = &call.opened {
             errors::count("opened_lengths", lengths.len(), n)?;
@@ -390,7 +457,10 @@ impl Key {
         let tag_bytes = call.tag_bytes();
         let lens: Vec<usize> = sources
             .iter()
-            .map(|source| self.result(op, source.len(), tag_bytes))
+            .map(|source| match opens(op) {
+                true => self.result(op, source.len(), tag_bytes),
+                false => self.result_of(op, &call, source.len()),
+            })
             .collect();
         let mut tags: Vec<Vec<u8>> = Vec::new();
         let mut alone = Vec::new();
@@ -427,6 +497,11 @@ impl Key {
         };
         if let Some(output) = &mut output {
             batch.places = output.places(&lens);
+            if let (Nonces::Inline(_), false) = (&call.nonces, opens(op)) {
+                for (place, nonce) in batch.places.iter_mut().zip(&batch.nonces) {
+                    place.put(nonce);
+                }
+            }
         }
         let outcome = match batch.bytes() < RELEASE {
             true => batch.run(&keys, op),
@@ -452,6 +527,11 @@ impl Key {
             messages: n,
         })
     }
+}
+
+/// Whether texts have what belongs to them with them.
+fn opens(op: Op) -> bool {
+    matches!(op, Op::Decrypt | Op::Open)
 }
 
 /// An array of these results.

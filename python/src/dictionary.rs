@@ -6,7 +6,7 @@ use crate::batch::{Batch, Outcome, Tags};
 use crate::call::{Call, Done, GivenTags, RELEASE};
 use crate::column::{self, Column, Results};
 use crate::errors::{self, At};
-use crate::input::Data;
+use crate::input::{Data, Nonces};
 use crate::key::Key;
 use crate::keys::Keyed;
 use crate::memory::{self, Place, Source};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 impl Call<'_, '_> {
     /// Whether equal messages have equal results.
     pub(crate) fn is_alike(&self) -> bool {
-        self.nonces.is_none()
+        matches!(self.nonces, Nonces::None)
             && self.opened.is_none()
             && self.out.is_none()
             && matches!(self.data, Data::Same(_))

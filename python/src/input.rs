@@ -284,6 +284,14 @@ impl<'py> Column<'py> {
     }
 }
 
+/// Nonces of a batch.
+pub(crate) enum Nonces<'py> {
+    None,
+    Each(Column<'py>),
+    /// Random ones of so many bytes, in front of what is encrypted or sealed.
+    Inline(usize),
+}
+
 const DATA: &str = "associated_data";
 
 /// Associated data.

@@ -2,13 +2,14 @@
 
 use crate::call::{Call, GivenTags, OnFailure};
 use crate::errors::{self, At};
-use crate::input::{self, Column, Data, Messages, To};
+use crate::input::{self, Column, Data, Messages, Nonces, To};
 use crate::keys::{Keyed, Rows};
 use crate::mode::Mode;
 use crate::present::Chosen;
 use aescomb::{Algorithm, Op};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -29,6 +30,10 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 /// Arrow columns are of bytes, of text (its UTF-8), or of booleans, numbers, decimals, dates or
 /// times (the bytes of the value in Arrow, the lowest first; 0 or 1 for a boolean). Results are
 /// bytes; ``to`` names the type of decrypted and opened ones.
+///
+/// With ``"inline"`` in the place of nonces, every message is sealed or encrypted under a new
+/// random nonce, which is put in front of the result, and opened or decrypted with the nonce
+/// that is in front of it. A nonce has as many bytes as is usual in the mode, 12 or 16.
 ///
 /// Nulls, which are ``None`` in a list, stay null: nothing is read of them, and what belongs
 /// to their rows in ``nonces`` and ``associated_data`` is not looked at. There, a null that
@@ -85,16 +90,50 @@ impl Key {
         }
     }
 
-    fn nonces<'py>(&self, nonces: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
-        let usual = self.info().usual_nonce();
-        nonces
-            .map(|object| Column::new(object, "nonces", usual))
-            .transpose()
+    fn nonces<'py>(&self, nonces: Option<Object<'_, 'py>>) -> PyResult<Nonces<'py>> {
+        let Some(object) = nonces else {
+            return Ok(Nonces::None);
+        };
+        match self.inline(object)? {
+            Some(nonces) => Ok(nonces),
+            None => {
+                let usual = self.info().usual_nonce();
+                Column::new(object, "nonces", usual).map(Nonces::Each)
+            }
+        }
     }
 
-    fn nonce<'py>(nonce: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
-        let column = |object| Ok(Column::Items(vec![Some(input::bytes(object, "nonce")?)]));
-        nonce.map(column).transpose()
+    fn nonce<'py>(&self, nonce: Option<Object<'_, 'py>>) -> PyResult<Nonces<'py>> {
+        let Some(object) = nonce else {
+            return Ok(Nonces::None);
+        };
+        match self.inline(object)? {
+            Some(nonces) => Ok(nonces),
+            None => {
+                let nonce = input::bytes(object, "nonce")?;
+                Ok(Nonces::Each(Column::Items(vec![Some(nonce)])))
+            }
+        }
+    }
+
+    /// Nonces in front of messages, if they are asked for.
+    fn inline<'py>(&self, object: Object<'_, 'py>) -> PyResult<Option<Nonces<'py>>> {
+        /// Bytes of the shortest nonce that may be random: of shorter ones, two are soon equal.
+        const LEAST: usize = 12;
+        match object.cast::<PyString>() {
+            Ok(name) if name == "inline" => {}
+            _ => return Ok(None),
+        }
+        let usual = self.info().usual_nonce();
+        if usual >= LEAST {
+            return Ok(Some(Nonces::Inline(usual)));
+        }
+        let what = format!(
+            "nonces: 'inline' in {}, with {usual} bytes",
+            self.any().mode()
+        );
+        let allowed = format!("modes with {LEAST} bytes or more");
+        Err(errors::input(None, "nonce_length", &what, usual, allowed))
     }
 
     fn message<'py>(message: Object<'_, 'py>) -> PyResult<Messages<'py>> {
@@ -226,6 +265,14 @@ impl Key {
     /// >>> [len(message) for message in sealed]
     /// [19, 19]
     /// >>> sealed = key.seal_many(nonces, [b"one", b"two"], [b"for one", b"for two"])
+    ///
+    /// Nonces made here:
+    ///
+    /// >>> sealed = key.seal_many("inline", [b"one", b"two"])
+    /// >>> [len(message) for message in sealed]
+    /// [31, 31]
+    /// >>> key.open_many("inline", sealed)
+    /// [b'one', b'two']
     #[pyo3(signature = (nonces, messages, associated_data=None, *, tag_bytes=None, out=None))]
     fn seal_many<'py>(
         &self,
@@ -347,7 +394,7 @@ impl Key {
         nonce: Option<Object<'_, 'py>>,
         message: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(Key::message(message)?, Key::nonce(nonce)?);
+        let call = Call::new(Key::message(message)?, self.nonce(nonce)?);
         self.run(py, Op::Encrypt, call)?.one(py)
     }
 
@@ -359,7 +406,7 @@ impl Key {
         nonce: Option<Object<'_, 'py>>,
         message: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(Key::message(message)?, Key::nonce(nonce)?);
+        let call = Call::new(Key::message(message)?, self.nonce(nonce)?);
         self.run(py, Op::Decrypt, call)?.one(py)
     }
 
@@ -382,7 +429,7 @@ impl Key {
         let call = Call {
             data: Data::of_one(associated_data)?,
             tags: self.tag_bytes(Op::Seal, tag_bytes)?,
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Seal, call)?.one(py)
     }
@@ -404,7 +451,7 @@ impl Key {
             data: Data::of_one(associated_data)?,
             tags: self.tag_bytes(Op::Open, tag_bytes)?,
             opened: opened_length.map(|len| vec![len]),
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Open, call)?.one(py)
     }
@@ -424,7 +471,7 @@ impl Key {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             tags: self.tag_bytes(Op::Mac, tag_bytes)?,
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Mac, call)?.one(py)
     }
@@ -441,7 +488,7 @@ impl Key {
         let tags = Column::Items(vec![Some(input::bytes(tag, "tag")?)]);
         let call = Call {
             tags: GivenTags::Column(tags),
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Verify, call)?.good(py).map(|_| ())
     }

@@ -1,6 +1,6 @@
 //! The Python package `aescomb`.
 //!
-//! `key` has the methods, and `call` does what they are asked, with the keys of `keys`; `input` takes what they are given, `present` tells which rows are
+//! `key` has the methods, and `call` does what they are asked, with the keys of `keys` and the nonces of `random`; `input` takes what they are given, `present` tells which rows are
 //! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
 //! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
 //! structs of Arrow, `array` and `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes others.
@@ -21,6 +21,7 @@ mod mode;
 mod output;
 mod packed;
 mod present;
+mod random;
 mod types;
 
 /// AES for many independent messages at once.

@@ -19,7 +19,35 @@ pub(crate) struct Values<'a, O: Clone> {
     pub(crate) places: Places<'a, O>,
 }
 
-impl<O: OffsetSizeTrait> Values<'_, O> {
+impl<'a, O: OffsetSizeTrait> Values<'a, O> {
+    /// The values without so many bytes at the beginning, and these; if all have `least`
+    /// bytes, or more.
+    pub(crate) fn behind(self, width: usize, least: usize) -> Option<(Values<'a, O>, Flat<'a>)> {
+        let step = O::usize_as(width);
+        let (mut starts, mut lengths) = match self.places {
+            Places::Slots(starts, lengths) => (starts, lengths),
+            Places::Offsets(offsets) => {
+                let lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                (offsets[..offsets.len() - 1].to_vec(), lengths)
+            }
+        };
+        if lengths.iter().any(|len: &O| len.as_usize() < least) {
+            return None;
+        }
+        let mut front = Vec::with_capacity(starts.len() * width);
+        for (start, len) in starts.iter_mut().zip(&mut lengths) {
+            front.extend_from_slice(&self.bytes[start.as_usize()..][..width]);
+            *start += step;
+            *len = *len - step;
+        }
+        let rest = Values {
+            bytes: self.bytes,
+            places: Places::Slots(starts, lengths),
+        };
+        let bytes = Cow::Owned(front);
+        Some((rest, Flat { bytes, width }))
+    }
+
     /// No values.
     pub(crate) fn none() -> Self {
         let places = Places::Offsets(Cow::Owned(vec![O::usize_as(0)]));
@@ -79,9 +107,9 @@ pub(crate) struct Columns<'a, O: Clone> {
 }
 
 /// Where results go.
-pub(crate) enum Target<'a, O> {
-    /// By these offsets to the memory, with tags of so many bytes at their ends.
-    Texts(&'a [O], &'a mut [MaybeUninit<u8>], usize),
+pub(crate) enum Target<'a, O: Clone> {
+    /// To these places in the memory, with tags of so many bytes at their ends.
+    Texts(Places<'a, O>, &'a mut [MaybeUninit<u8>], usize),
     /// Tags of so many bytes, one after the other, that are made or given.
     Tags(&'a mut [u8], usize),
 }
@@ -116,6 +144,28 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         Ok((ends, end))
     }
 
+    /// Writes the nonces in front of the results that end there: the places behind them.
+    pub(crate) fn put_nonces(
+        &self,
+        ends: &[O],
+        memory: &mut [MaybeUninit<u8>],
+    ) -> Places<'static, O> {
+        let Some(Flat { bytes, width }) = &self.nonces else {
+            return Places::Offsets(ends.to_vec().into());
+        };
+        let (mut starts, step) = (Vec::with_capacity(self.count), O::usize_as(*width));
+        for (end, nonce) in ends.iter().zip(bytes.chunks_exact(*width)) {
+            let front = &mut memory[end.as_usize()..][..*width];
+            for (place, byte) in front.iter_mut().zip(nonce) {
+                place.write(*byte);
+            }
+            starts.push(*end + step);
+        }
+        let lengths = starts.iter().zip(&ends[1..]);
+        let lengths = lengths.map(|(start, end)| *end - *start).collect();
+        Places::Slots(starts, lengths)
+    }
+
     /// Does it, piece by piece. `messages`: which of `keys` the messages have.
     pub(crate) fn run(
         &self,
@@ -132,11 +182,10 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             let end = n.min(start + PIECE);
             let texts = self.texts.places.piece(start..end);
             let mut batch = match &mut into {
-                Target::Texts(offsets, memory, tag_bytes) => {
+                Target::Texts(places, memory, tag_bytes) => {
                     let text = Text::copy_uninit(self.texts.bytes, memory);
-                    let output = Layout::Offsets(&offsets[start..=end]);
                     Packed::new(text, texts)
-                        .output(output)
+                        .output(places.piece(start..end))
                         .tags_appended(*tag_bytes)
                 }
                 Target::Tags(bytes, width) => {

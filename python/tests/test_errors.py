@@ -241,6 +241,12 @@ def test_more_than_memory():
     many = pa.FixedSizeBinaryArray.from_buffers(pa.binary(0), 1 << 45, [None, pa.py_buffer(b"")])
     with pytest.raises(MemoryError):
         CTR.encrypt_many([], many)
+    with pytest.raises(MemoryError):
+        CMAC.mac_many(many)
+    with pytest.raises(MemoryError):
+        SIV.seal_many(None, many)
+    with pytest.raises(MemoryError):
+        aescomb.Keys({b"": GCM}).of(many)
     assert len(GCM.seal_many(N2, Boasts())) == 2
 
 

@@ -28,6 +28,7 @@ _Nullable: TypeAlias = Iterable[Buffer | None]
 _To: TypeAlias = str | _Type
 # A value for each message.
 _Column: TypeAlias = _Nullable | _Table | _Arrow | Buffer
+_Nonces: TypeAlias = _Column | Literal["inline"]
 # A tuple has several components.
 _Component: TypeAlias = Buffer | tuple[Buffer, ...] | None
 _Data: TypeAlias = _Component | Iterable[_Component] | _Table | _Arrow
@@ -78,7 +79,7 @@ class Key:
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
         out: _Table | None = None,
@@ -86,7 +87,7 @@ class Key:
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
         out: None = None,
@@ -94,7 +95,7 @@ class Key:
     @overload
     def encrypt_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         *,
         out: None = None,
@@ -102,7 +103,7 @@ class Key:
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         *,
         out: None = None,
@@ -110,7 +111,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
         to: None = None,
@@ -120,7 +121,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
         to: None = None,
@@ -130,7 +131,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
         to: _To | None = None,
@@ -140,7 +141,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
         to: _To | None = None,
@@ -150,7 +151,7 @@ class Key:
     @overload
     def decrypt_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         *,
         to: None = None,
@@ -160,7 +161,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         *,
         to: None = None,
@@ -170,7 +171,7 @@ class Key:
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         *,
         to: None = None,
@@ -180,7 +181,7 @@ class Key:
     @overload
     def seal_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
@@ -190,7 +191,7 @@ class Key:
     @overload
     def seal_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
@@ -200,7 +201,7 @@ class Key:
     @overload
     def seal_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         associated_data: _Data = None,
         *,
@@ -210,7 +211,7 @@ class Key:
     @overload
     def seal_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         associated_data: _Data = None,
         *,
@@ -220,7 +221,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
@@ -233,7 +234,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
@@ -246,7 +247,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
@@ -259,7 +260,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
@@ -272,7 +273,7 @@ class Key:
     @overload
     def open_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         associated_data: _Data = None,
         *,
@@ -285,7 +286,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         associated_data: _Data = None,
         *,
@@ -298,7 +299,7 @@ class Key:
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Nullable,
         associated_data: _Data = None,
         *,
@@ -358,11 +359,11 @@ class Key:
         *,
         on_failure: Literal["return"],
     ) -> list[int]: ...
-    def encrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
-    def decrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
+    def encrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
+    def decrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
     def seal(
         self,
-        nonce: Buffer | None,
+        nonce: Buffer | Literal["inline"] | None,
         message: Buffer,
         associated_data: _Component = None,
         *,
@@ -370,7 +371,7 @@ class Key:
     ) -> bytes: ...
     def open(
         self,
-        nonce: Buffer | None,
+        nonce: Buffer | Literal["inline"] | None,
         message: Buffer,
         associated_data: _Component = None,
         *,
