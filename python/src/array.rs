@@ -355,6 +355,7 @@ impl<'a> Held<'a> {
                 Places::Slots(starts, lens)
             }
         };
+        let bytes = Cow::Borrowed(bytes);
         Some(Values { bytes, places })
     }
 

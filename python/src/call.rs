@@ -290,7 +290,7 @@ impl Key {
                 texts,
                 count: rows.count(),
                 nonces,
-                data: call.data.packed_values(rows, n)?,
+                data: call.data.packed(rows, n)?,
             };
             Some(Packable { rows, columns })
         };

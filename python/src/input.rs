@@ -3,8 +3,9 @@
 use crate::arrow::{self, Arrow};
 use crate::errors;
 use crate::memory::{Rows, Source};
-use crate::packed::{Flat, Values};
+use crate::packed::{self, Flat};
 use crate::present::{Chosen, Present};
+use aescomb::Offset;
 use arrow_array::OffsetSizeTrait;
 use arrow_schema::DataType;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
@@ -365,17 +366,25 @@ impl<'py> Data<'py> {
         tuple.iter().enumerate().map(component).collect()
     }
 
-    /// What these of so many rows have as it lies, if it is nothing or a column with such
-    /// offsets.
-    pub(crate) fn packed_values<O: OffsetSizeTrait>(
+    /// What these of so many rows have, one after the other by such offsets: `Some(None)` if
+    /// it is nothing, `None` if it cannot be had so.
+    pub(crate) fn packed<O: Offset + OffsetSizeTrait>(
         &self,
         rows: Chosen<'_>,
         of: usize,
-    ) -> Option<Option<Values<'_, O>>> {
+    ) -> Option<Option<packed::Data<'_, O>>> {
+        /// Bytes that are rather copied for each message of a piece than given by address.
+        const FEW: usize = 64;
         match self {
-            Data::Same(components) if components.is_empty() => Some(None),
+            Data::Same(components) => match &components[..] {
+                [] => Some(None),
+                [data] if data.as_bytes().len() <= FEW => {
+                    Some(Some(packed::Data::same(data.as_bytes(), rows.count())))
+                }
+                _ => None,
+            },
             Data::Each(Column::Arrow(arrow)) if arrow.len() == of => {
-                arrow.packed_values(rows).map(Some)
+                arrow.packed_values(rows).map(packed::Data::Each).map(Some)
             }
             _ => None,
         }

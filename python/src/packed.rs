@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Values in one stretch of memory.
 pub(crate) struct Values<'a, O: Clone> {
-    pub(crate) bytes: &'a [u8],
+    pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) places: Places<'a, O>,
 }
 
@@ -51,7 +51,8 @@ impl<'a, O: OffsetSizeTrait> Values<'a, O> {
     /// No values.
     pub(crate) fn none() -> Self {
         let places = Places::Offsets(Cow::Owned(vec![O::usize_as(0)]));
-        Values { bytes: &[], places }
+        let bytes = Cow::Borrowed(&[][..]);
+        Values { bytes, places }
     }
 }
 
@@ -103,7 +104,26 @@ pub(crate) struct Columns<'a, O: Clone> {
     pub(crate) texts: Values<'a, O>,
     pub(crate) count: usize,
     pub(crate) nonces: Option<Flat<'a>>,
-    pub(crate) data: Option<Values<'a, O>>,
+    pub(crate) data: Option<Data<'a, O>>,
+}
+
+/// Associated data of a batch.
+pub(crate) enum Data<'a, O: Clone> {
+    Each(Values<'a, O>),
+    /// The same for all messages, as often as a piece may have messages.
+    Same(Values<'a, O>),
+}
+
+impl<O: Offset + OffsetSizeTrait> Data<'_, O> {
+    /// For so many messages.
+    pub(crate) fn same(data: &[u8], count: usize) -> Self {
+        let count = count.min(PIECE);
+        let offsets: Vec<O> = (0..=count).map(|i| O::usize_as(i * data.len())).collect();
+        Data::Same(Values {
+            bytes: data.repeat(count).into(),
+            places: Places::Offsets(offsets.into()),
+        })
+    }
 }
 
 /// Where results go.
@@ -183,13 +203,13 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             let texts = self.texts.places.piece(start..end);
             let mut batch = match &mut into {
                 Target::Texts(places, memory, tag_bytes) => {
-                    let text = Text::copy_uninit(self.texts.bytes, memory);
+                    let text = Text::copy_uninit(&self.texts.bytes, memory);
                     Packed::new(text, texts)
                         .output(places.piece(start..end))
                         .tags_appended(*tag_bytes)
                 }
                 Target::Tags(bytes, width) => {
-                    let text = Text::read_only(self.texts.bytes);
+                    let text = Text::read_only(&self.texts.bytes);
                     let tags = &mut bytes[start * *width..end * *width];
                     Packed::new(text, texts).tags(tags, *width, *width)
                 }
@@ -199,8 +219,14 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                 let nonces = &bytes[start * width..end * width];
                 batch = batch.nonces(nonces, width, width);
             }
-            if let Some(data) = &self.data {
-                batch = batch.associated_data(data.bytes, data.places.piece(start..end));
+            match &self.data {
+                None => {}
+                Some(Data::Each(data)) => {
+                    batch = batch.associated_data(&data.bytes, data.places.piece(start..end));
+                }
+                Some(Data::Same(data)) => {
+                    batch = batch.associated_data(&data.bytes, data.places.piece(0..end - start));
+                }
             }
             if let Some(places) = keys.places(messages.start + start..messages.start + end) {
                 batch = batch.keys(places);

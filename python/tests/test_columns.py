@@ -555,3 +555,17 @@ def test_parts_with_other_dictionaries():
     assert result.to_pylist() == list(sealed)
     first, *others = (part.dictionary.buffers()[2].address for part in result.chunks)
     assert others == [first, first]
+
+
+@pytest.mark.parametrize("length", [0, 1, 64, 65, 1000])
+@pytest.mark.parametrize("of", [*BYTES[:3], pa.int64()], ids=str)
+def test_same_data_for_all(length, of):
+    given = [None if i % 9 == 3 else i if of == pa.int64() else b"%d" % i for i in range(2500)]
+    column = pa.chunked_array([given[:1100], [], given[1100:]], of)
+    data, nonces = RNG.randbytes(length), RNG.randbytes(12 * len(given))
+    sealed = GCM.seal_many(nonces, column, data)
+    assert list(sealed) == list(GCM.seal_many(nonces, column, [data] * len(given)))
+    opened = taken(GCM.open_many(nonces, sealed, data, to=of), column)
+    assert opened.equals(column)
+    with pytest.raises(aescomb.OpenError):
+        GCM.open_many(nonces, sealed, data + b"?")
