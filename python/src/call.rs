@@ -20,6 +20,7 @@ use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::num::NonZeroUsize;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -35,6 +36,8 @@ pub(crate) struct Call<'a, 'py> {
     pub(crate) opened: Option<Vec<usize>>,
     pub(crate) to: Option<To>,
     pub(crate) out: Option<Object<'a, 'py>>,
+    /// The most that work on it.
+    pub(crate) threads: NonZeroUsize,
 }
 
 pub(crate) enum GivenTags<'py> {
@@ -52,6 +55,7 @@ impl<'py> Call<'_, 'py> {
             opened: None,
             to: None,
             out: None,
+            threads: NonZeroUsize::MIN,
         }
     }
 
@@ -303,6 +307,7 @@ impl Key {
             0 => Vec::new(),
             width => random::nonces(rows.count(), width)?,
         };
+        let threads = call.threads;
         let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
         for Packable { rows, columns } in &mut parts {
             let messages = done..done + columns.count;
@@ -316,8 +321,8 @@ impl Key {
             let run = |into| {
                 let messages = messages.clone();
                 let done = match columns.bytes() < RELEASE {
-                    true => columns.run(keys, messages, op, into),
-                    false => py.detach(|| columns.run(keys, messages, op, into)),
+                    true => columns.run(threads, keys, messages, op, into),
+                    false => py.detach(|| columns.run(threads, keys, messages, op, into)),
                 };
                 let refused =
                     |(error, start)| errors::refused(error, |i| At::Row(rows.row(start + i)));
@@ -503,9 +508,10 @@ impl Key {
                 }
             }
         }
+        let threads = call.threads;
         let outcome = match batch.bytes() < RELEASE {
-            true => batch.run(&keys, op),
-            false => py.detach(|| batch.run(&keys, op)),
+            true => batch.run(threads, &keys, op),
+            false => py.detach(|| batch.run(threads, &keys, op)),
         };
         let Outcome {
             failed,

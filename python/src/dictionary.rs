@@ -145,10 +145,10 @@ impl Key {
         self.check(&batch, at)?;
         let mut memory = errors::room(total)?;
         batch.places = Place::split(memory.spare_capacity_mut(), &lens);
-        let keys = Keyed::one(self.any());
+        let (threads, keys) = (call.threads, Keyed::one(self.any()));
         let outcome = match batch.bytes() < RELEASE {
-            true => batch.run(&keys, op),
-            false => py.detach(|| batch.run(&keys, op)),
+            true => batch.run(threads, &keys, op),
+            false => py.detach(|| batch.run(threads, &keys, op)),
         };
         let refused = |(error, start)| errors::refused(error, |i| at(start + i));
         let Outcome {

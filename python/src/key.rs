@@ -10,6 +10,7 @@ use aescomb::{Algorithm, Op};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use std::num::NonZeroUsize;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -43,6 +44,9 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 /// which must not be written to while a call runs. Of everything else a copy is taken. The
 /// interpreter lock is released for batches of two kilobytes or more: one key may be
 /// used by many threads at a time.
+///
+/// ``threads`` is the most threads that work on a batch: one for every two megabytes of it, with
+/// 128 bytes for each message beside its own.
 ///
 /// Mistakes raise ``InputError`` before any message is touched, and damaged Arrow columns
 /// ``ValueError``; objects of a wrong type raise ``TypeError``. Messages that fail raise
@@ -143,6 +147,12 @@ impl Key {
     }
 }
 
+/// One if it is not said how many.
+fn threads_of(given: Option<usize>) -> PyResult<NonZeroUsize> {
+    NonZeroUsize::new(given.unwrap_or(1))
+        .ok_or_else(|| PyValueError::new_err("threads: expected one or more, not 0"))
+}
+
 #[pymethods]
 impl Key {
     #[new]
@@ -205,16 +215,18 @@ impl Key {
     /// >>> records = numpy.zeros((2, 24), "uint8")
     /// >>> key.encrypt_many(nonces, records, out=records) is records
     /// True
-    #[pyo3(signature = (nonces, messages, *, out=None))]
+    #[pyo3(signature = (nonces, messages, *, out=None, threads=None))]
     fn encrypt_many<'py>(
         &self,
         py: Python<'py>,
         nonces: Option<Object<'_, 'py>>,
         messages: Object<'_, 'py>,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Encrypt, call)?.good(py)
@@ -234,7 +246,9 @@ impl Key {
     /// >>> encrypted[1] = bytes(16)
     /// >>> key.decrypt_many(bytes(2 * 16), encrypted, on_failure="return")
     /// ([b'one', None], [1])
-    #[pyo3(signature = (nonces, messages, *, to=None, on_failure="raise", out=None))]
+    #[pyo3(signature = (
+        nonces, messages, *, to=None, on_failure="raise", out=None, threads=None
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn decrypt_many<'py>(
         &self,
@@ -244,11 +258,13 @@ impl Key {
         to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let call = Call {
             to: to.map(To::new).transpose()?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Decrypt, call)?.reported(py, told)
@@ -273,7 +289,10 @@ impl Key {
     /// [31, 31]
     /// >>> key.open_many("inline", sealed)
     /// [b'one', b'two']
-    #[pyo3(signature = (nonces, messages, associated_data=None, *, tag_bytes=None, out=None))]
+    #[pyo3(signature = (
+        nonces, messages, associated_data=None, *, tag_bytes=None, out=None, threads=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn seal_many<'py>(
         &self,
         py: Python<'py>,
@@ -282,11 +301,13 @@ impl Key {
         associated_data: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             data: Data::of_batch(associated_data)?,
             tags: self.tag_bytes(Op::Seal, tag_bytes)?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Seal, call)?.good(py)
@@ -311,7 +332,7 @@ impl Key {
     /// ([None, b'two'], [0])
     #[pyo3(signature = (
         nonces, messages, associated_data=None, *, tag_bytes=None, opened_lengths=None, to=None,
-        on_failure="raise", out=None
+        on_failure="raise", out=None, threads=None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn open_many<'py>(
@@ -325,6 +346,7 @@ impl Key {
         to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let call = Call {
@@ -333,6 +355,7 @@ impl Key {
             opened: opened_lengths.map(input::lengths).transpose()?,
             to: to.map(To::new).transpose()?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Open, call)?.reported(py, told)
@@ -344,16 +367,18 @@ impl Key {
     /// >>> key = aescomb.Key("cmac", bytes(16))
     /// >>> [tag.hex() for tag in key.mac_many([b"one", b"two"], tag_bytes=8)]
     /// ['15cf9f78bfb166db', '968940b6c7f4cf30']
-    #[pyo3(signature = (messages, nonces=None, *, tag_bytes=None))]
+    #[pyo3(signature = (messages, nonces=None, *, tag_bytes=None, threads=None))]
     fn mac_many<'py>(
         &self,
         py: Python<'py>,
         messages: Object<'_, 'py>,
         nonces: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             tags: self.tag_bytes(Op::Mac, tag_bytes)?,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Mac, call)?.good(py)
@@ -368,7 +393,7 @@ impl Key {
     /// >>> key.verify_many([b"one", b"two"], tags)
     /// >>> key.verify_many([b"one", b"too"], tags, on_failure="return")
     /// [1]
-    #[pyo3(signature = (messages, tags, nonces=None, *, on_failure="raise"))]
+    #[pyo3(signature = (messages, tags, nonces=None, *, on_failure="raise", threads=None))]
     fn verify_many<'py>(
         &self,
         py: Python<'py>,
@@ -376,11 +401,13 @@ impl Key {
         tags: Object<'_, 'py>,
         nonces: Option<Object<'_, 'py>>,
         on_failure: &str,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let tags = Column::new(tags, "tags", self.info().longest_tag())?;
         let call = Call {
             tags: GivenTags::Column(tags),
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Verify, call)?.reported(py, told)

@@ -22,6 +22,7 @@ mod output;
 mod packed;
 mod present;
 mod random;
+mod team;
 mod types;
 
 /// AES for many independent messages at once.

@@ -42,6 +42,8 @@ unsafe impl Send for Source<'_> {}
 unsafe impl Sync for Source<'_> {}
 // SAFETY: as above.
 unsafe impl Send for Place<'_> {}
+// SAFETY: nothing is reached through a shared one.
+unsafe impl Sync for Place<'_> {}
 
 impl<'a> From<&'a [u8]> for Source<'a> {
     fn from(bytes: &'a [u8]) -> Self {

@@ -6,11 +6,13 @@ use crate::batch::{PIECE, with_comb};
 use crate::errors;
 use crate::keys::Keyed;
 use crate::present::Chosen;
-use aescomb::{Error, Layout, MessageResult, Offset, Op, Packed, Status, Text};
+use crate::team;
+use aescomb::{Error, Keys, Layout, MessageResult, Offset, Op, Packed, Status, Text};
 use arrow_array::OffsetSizeTrait;
 use pyo3::PyResult;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// Values in one stretch of memory.
@@ -76,6 +78,27 @@ impl<O: Offset + OffsetSizeTrait> Places<'_, O> {
     }
 }
 
+impl<O: OffsetSizeTrait> Places<'_, O> {
+    /// Those of these values, counted from `start` on, and where the last ends.
+    fn part(&self, values: Range<usize>, start: usize) -> (Places<'static, O>, usize) {
+        let from = O::usize_as(start);
+        let moved = |places: &[O]| places.iter().map(|place| *place - from).collect();
+        match self {
+            Places::Offsets(offsets) => {
+                let end = offsets[values.end].as_usize();
+                let offsets: Vec<O> = moved(&offsets[values.start..=values.end]);
+                (Places::Offsets(offsets.into()), end)
+            }
+            Places::Slots(starts, lengths) => {
+                let last = values.end - 1;
+                let end = starts[last].as_usize() + lengths[last].as_usize();
+                let starts = moved(&starts[values.clone()]);
+                (Places::Slots(starts, lengths[values].to_vec()), end)
+            }
+        }
+    }
+}
+
 /// Values of one length, one after the other.
 pub(crate) struct Flat<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
@@ -134,6 +157,32 @@ pub(crate) enum Target<'a, O: Clone> {
     Tags(&'a mut [u8], usize),
 }
 
+impl<'a, O: OffsetSizeTrait> Target<'a, O> {
+    /// Those of shares, which are one after the other from the first message on.
+    fn split(self, shares: Vec<Range<usize>>) -> Vec<(Range<usize>, Target<'a, O>)> {
+        match self {
+            Target::Tags(mut bytes, width) => {
+                let part = |share: Range<usize>| {
+                    let (tags, rest) = std::mem::take(&mut bytes).split_at_mut(share.len() * width);
+                    bytes = rest;
+                    (share, Target::Tags(tags, width))
+                };
+                shares.into_iter().map(part).collect()
+            }
+            Target::Texts(places, mut memory, tag_bytes) => {
+                let mut start = 0;
+                let part = |share: Range<usize>| {
+                    let (places, end) = places.part(share.clone(), start);
+                    let (texts, rest) = std::mem::take(&mut memory).split_at_mut(end - start);
+                    (memory, start) = (rest, end);
+                    (share, Target::Texts(places, texts, tag_bytes))
+                };
+                shares.into_iter().map(part).collect()
+            }
+        }
+    }
+}
+
 /// Indices of messages that failed; or an error, with the place of the first message of
 /// the piece that was refused.
 pub(crate) type Outcome = Result<Vec<usize>, (Error, usize)>;
@@ -186,31 +235,62 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         Places::Slots(starts, lengths)
     }
 
-    /// Does it, piece by piece. `messages`: which of `keys` the messages have.
+    /// Does it on so many threads at most. `messages`: which of `keys` the messages have.
     pub(crate) fn run(
         &self,
+        threads: NonZeroUsize,
         keys: &Keyed<'_>,
         messages: Range<usize>,
         op: Op,
+        into: Target<'_, O>,
+    ) -> Outcome {
+        let first = messages.start;
+        let keys = |range: Range<usize>| {
+            let range = first + range.start..first + range.end;
+            (keys.keys(), keys.places(range))
+        };
+        let threads = team::worth(threads, self.count, self.bytes());
+        if threads == 1 {
+            return self.run_share(&keys, op, 0..self.count, into);
+        }
+        let shares = into.split(team::shares(threads, self.count, PIECE));
+        let outcomes = team::together(threads, shares, |(range, into)| {
+            self.run_share(&keys, op, range, into)
+        });
+        let mut failed = Vec::new();
+        for outcome in outcomes {
+            failed.extend(outcome?);
+        }
+        Ok(failed)
+    }
+
+    /// Does these messages, piece by piece. `keys`: those of messages, and their places.
+    fn run_share<'k>(
+        &self,
+        keys: &impl Fn(Range<usize>) -> (Keys<'k>, Option<&'k [u32]>),
+        op: Op,
+        share: Range<usize>,
         mut into: Target<'_, O>,
     ) -> Outcome {
-        let n = self.count;
+        let n = share.len();
         let judged = matches!(op, Op::Open | Op::Verify);
         let mut results = vec![MessageResult::default(); if judged { n.min(PIECE) } else { 0 }];
         let mut failed = Vec::new();
-        for start in (0..n).step_by(PIECE) {
-            let end = n.min(start + PIECE);
+        for start in share.clone().step_by(PIECE) {
+            let end = share.end.min(start + PIECE);
+            // In the share.
+            let own = start - share.start..end - share.start;
             let texts = self.texts.places.piece(start..end);
             let mut batch = match &mut into {
                 Target::Texts(places, memory, tag_bytes) => {
                     let text = Text::copy_uninit(&self.texts.bytes, memory);
                     Packed::new(text, texts)
-                        .output(places.piece(start..end))
+                        .output(places.piece(own.clone()))
                         .tags_appended(*tag_bytes)
                 }
                 Target::Tags(bytes, width) => {
                     let text = Text::read_only(&self.texts.bytes);
-                    let tags = &mut bytes[start * *width..end * *width];
+                    let tags = &mut bytes[own.start * *width..own.end * *width];
                     Packed::new(text, texts).tags(tags, *width, *width)
                 }
             };
@@ -228,14 +308,15 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                     batch = batch.associated_data(&data.bytes, data.places.piece(0..end - start));
                 }
             }
-            if let Some(places) = keys.places(messages.start + start..messages.start + end) {
+            let (keys, places) = keys(start..end);
+            if let Some(places) = places {
                 batch = batch.keys(places);
             }
             let results = &mut results[..if judged { end - start } else { 0 }];
             if judged {
                 batch = batch.results(results);
             }
-            let verdict = with_comb(|comb| comb.run(op, keys.keys(), &mut batch));
+            let verdict = with_comb(|comb| comb.run(op, keys, &mut batch));
             if !verdict.map_err(|error| (error, start))?.all_good() {
                 let bad = |result: &MessageResult| result.status != Status::Done;
                 let numbered = results.iter().enumerate();

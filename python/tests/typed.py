@@ -36,7 +36,7 @@ assert_type(key.seal(bytes(12), memoryview(b"message"), b"header"), bytes)
 keys = aescomb.Keys({"one": key, "two": key})
 assert_type(keys["one"], aescomb.Key)
 assert_type(keys.of(["one", None]).seal_many(None, [b"one", b"two"]), list[bytes])
-assert_type(key.seal_many("inline", [b"one"]), list[bytes])
+assert_type(key.seal_many("inline", [b"one"], threads=4), list[bytes])
 assert_type(key.open("inline", b"sealed"), bytes)
 key.seal_many("random", [b"one"])  # type: ignore[arg-type]
 try:

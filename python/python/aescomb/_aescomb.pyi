@@ -83,6 +83,7 @@ class Key:
         messages: _Table,
         *,
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def encrypt_many(
@@ -91,6 +92,7 @@ class Key:
         messages: _Arrow,
         *,
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def encrypt_many(  # type: ignore[overload-overlap]
@@ -99,6 +101,7 @@ class Key:
         messages: _Items,
         *,
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def encrypt_many(
@@ -107,6 +110,7 @@ class Key:
         messages: _Nullable,
         *,
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def decrypt_many(
@@ -117,6 +121,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def decrypt_many(
@@ -127,6 +132,7 @@ class Key:
         to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> tuple[_Table, list[int]]: ...
     @overload
     def decrypt_many(
@@ -137,6 +143,7 @@ class Key:
         to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def decrypt_many(
@@ -147,6 +154,7 @@ class Key:
         to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
     def decrypt_many(  # type: ignore[overload-overlap]
@@ -157,6 +165,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def decrypt_many(
@@ -167,6 +176,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def decrypt_many(
@@ -177,6 +187,7 @@ class Key:
         to: None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
     @overload
     def seal_many(
@@ -187,6 +198,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def seal_many(
@@ -197,6 +209,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def seal_many(  # type: ignore[overload-overlap]
@@ -207,6 +220,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def seal_many(
@@ -217,6 +231,7 @@ class Key:
         *,
         tag_bytes: int | None = None,
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def open_many(
@@ -230,6 +245,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def open_many(
@@ -243,6 +259,7 @@ class Key:
         to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> tuple[_Table, list[int]]: ...
     @overload
     def open_many(
@@ -256,6 +273,7 @@ class Key:
         to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def open_many(
@@ -269,6 +287,7 @@ class Key:
         to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
     def open_many(  # type: ignore[overload-overlap]
@@ -282,6 +301,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def open_many(
@@ -295,6 +315,7 @@ class Key:
         to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def open_many(
@@ -308,6 +329,7 @@ class Key:
         to: None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
     @overload
     def mac_many(
@@ -316,6 +338,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def mac_many(
@@ -324,6 +347,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def mac_many(  # type: ignore[overload-overlap]
@@ -332,6 +356,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def mac_many(
@@ -340,6 +365,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> list[bytes | None]: ...
     @overload
     def verify_many(
@@ -349,6 +375,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         on_failure: Literal["raise"] = "raise",
+        threads: int | None = None,
     ) -> None: ...
     @overload
     def verify_many(
@@ -358,6 +385,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         on_failure: Literal["return"],
+        threads: int | None = None,
     ) -> list[int]: ...
     def encrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
     def decrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
