@@ -145,7 +145,7 @@ impl Key {
         self.check(&batch, at)?;
         let mut memory = errors::room(total)?;
         batch.places = Place::split(memory.spare_capacity_mut(), &lens);
-        let (threads, keys) = (call.threads, Keyed::one(self.any()));
+        let (threads, keys) = (call.threads, Keyed::One(self.any()));
         let outcome = match batch.bytes() < RELEASE {
             true => batch.run(threads, &keys, op),
             false => py.detach(|| batch.run(threads, &keys, op)),

@@ -88,16 +88,19 @@ fn present(items: &[Option<Bytes<'_>>]) -> Present {
 }
 
 /// The bytes of these rows, of which none may be `None`.
-fn chosen<'a>(
+fn chosen<'a, T: From<&'a [u8]>>(
     items: &'a [Option<Bytes<'_>>],
     name: &str,
     rows: Chosen<'_>,
-) -> PyResult<Vec<&'a [u8]>> {
-    let bytes = |i: usize| match &items[i] {
-        Some(item) => Ok(item.as_bytes()),
-        None => Err(errors::null(i, name)),
-    };
-    rows.rows().map(bytes).collect()
+) -> PyResult<Vec<T>> {
+    let mut chosen = Vec::with_capacity(rows.count());
+    for i in rows.rows() {
+        match &items[i] {
+            Some(item) => chosen.push(item.as_bytes().into()),
+            None => return Err(errors::null(i, name)),
+        }
+    }
+    Ok(chosen)
 }
 
 /// An object by what it is, before its contents are looked at.
@@ -169,15 +172,14 @@ impl<'py> Messages<'py> {
     /// Those of all rows that have one.
     pub(crate) fn sources(&self, rows: Chosen<'_>) -> PyResult<Vec<Source<'_>>> {
         Ok(match self {
-            Messages::Items(items) => sources(chosen(items, "messages", rows)?),
+            Messages::Items(items) => chosen(items, "messages", rows)?,
             Messages::Rows(array) => array.sources()?,
-            Messages::Arrow(arrow) => sources(arrow.slices(rows)?),
+            Messages::Arrow(arrow) => {
+                let slices = arrow.slices(rows)?;
+                slices.into_iter().map(Source::from).collect()
+            }
         })
     }
-}
-
-fn sources(slices: Vec<&[u8]>) -> Vec<Source<'_>> {
-    slices.into_iter().map(Source::from).collect()
 }
 
 /// Rows of an array that is read or written in place.

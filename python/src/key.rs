@@ -79,7 +79,7 @@ impl Key {
     /// The keys of these rows.
     pub(crate) fn keyed(&self, rows: Chosen<'_>) -> PyResult<Keyed<'_>> {
         match &self.0 {
-            Held::One(key) => Ok(Keyed::one(key)),
+            Held::One(key) => Ok(Keyed::One(key)),
             Held::Rows(keys) => keys.chosen(rows),
         }
     }

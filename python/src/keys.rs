@@ -167,30 +167,27 @@ pub(crate) struct Rows {
 const NULL: u32 = u32::MAX;
 
 /// The keys of a batch.
-pub(crate) struct Keyed<'a> {
-    keys: Vec<&'a aescomb::Key>,
-    /// The place of each message's.
-    places: Option<Vec<u32>>,
+pub(crate) enum Keyed<'a> {
+    /// One for all messages.
+    One(&'a aescomb::Key),
+    /// A table, and the place of each message's.
+    Places(Vec<&'a aescomb::Key>, Vec<u32>),
 }
 
-impl<'a> Keyed<'a> {
-    pub(crate) fn one(key: &'a aescomb::Key) -> Self {
-        Keyed {
-            keys: vec![key],
-            places: None,
-        }
-    }
-
+impl Keyed<'_> {
     pub(crate) fn keys(&self) -> aescomb::Keys<'_> {
-        match self.places {
-            None => self.keys[0].into(),
-            Some(_) => self.keys[..].into(),
+        match self {
+            Keyed::One(key) => (*key).into(),
+            Keyed::Places(keys, _) => keys.into(),
         }
     }
 
     /// Places of these messages' keys; nothing if they all have one.
     pub(crate) fn places(&self, messages: Range<usize>) -> Option<&[u32]> {
-        self.places.as_ref().map(|places| &places[messages])
+        match self {
+            Keyed::One(_) => None,
+            Keyed::Places(_, places) => Some(&places[messages]),
+        }
     }
 }
 
@@ -217,9 +214,7 @@ impl Rows {
                 place => places.push(place),
             }
         }
-        let keys = self.all().map(Key::any).collect();
-        let places = Some(places);
-        Ok(Keyed { keys, places })
+        Ok(Keyed::Places(self.all().map(Key::any).collect(), places))
     }
 }
 

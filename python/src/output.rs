@@ -127,10 +127,12 @@ impl<'py> Output<'py> {
         match self {
             Output::Items(items) => {
                 let lens = shorter.unwrap_or(lens);
-                let mut results: Vec<_> = rows.range().map(|_| None).collect();
-                for (i, (item, len)) in items.into_iter().zip(lens).enumerate() {
-                    results[rows.row(i)] = Some(item.finish(len));
+                let mut results = Vec::with_capacity(rows.range().len());
+                for ((item, len), row) in items.into_iter().zip(lens).zip(rows.rows()) {
+                    results.resize_with(row, || None);
+                    results.push(Some(item.finish(len)));
                 }
+                results.resize_with(rows.range().len(), || None);
                 failed.iter().for_each(|i| results[rows.row(*i)] = None);
                 PyList::new(py, results).map(Bound::into_any)
             }

@@ -85,13 +85,13 @@ fn decimal(given: &str) -> Read<DataType> {
     let scale = fields.next().and_then(|field| field.parse().ok());
     let bits = fields.next().unwrap_or("128");
     match (precision, scale, bits, fields.next()) {
-        (Some(precision), Some(scale), "32", None) => Ok(DataType::Decimal32(precision, scale)),
-        (Some(precision), Some(scale), "64", None) => Ok(DataType::Decimal64(precision, scale)),
-        (Some(precision), Some(scale), "128", None) => Ok(DataType::Decimal128(precision, scale)),
-        (Some(precision), Some(scale), "256", None) => Ok(DataType::Decimal256(precision, scale)),
+        (Some(p @ 1..=9), Some(scale), "32", None) => Ok(DataType::Decimal32(p, scale)),
+        (Some(p @ 1..=18), Some(scale), "64", None) => Ok(DataType::Decimal64(p, scale)),
+        (Some(p @ 1..=38), Some(scale), "128", None) => Ok(DataType::Decimal128(p, scale)),
+        (Some(p @ 1..=76), Some(scale), "256", None) => Ok(DataType::Decimal256(p, scale)),
         _ => wrong(
             format_args!("format {:?}", format!("d:{given}")),
-            "d: with precision, scale and 32, 64, 128 or 256 bits",
+            "d: with precision, scale and 32, 64, 128 or 256 bits for them",
         ),
     }
 }
