@@ -10,7 +10,7 @@ use crate::key::{Held, Key};
 use crate::keys::Keyed;
 use crate::memory;
 use crate::output::{Lengths, Output};
-use crate::packed::{Columns, Flat, Places, Target};
+use crate::packed::{Columns, Flat, Target};
 use crate::present::{Chosen, Present};
 use crate::random;
 use aescomb::{Allowed, Info, Offset, Op};
@@ -351,10 +351,7 @@ impl Key {
                     column::fits(total, of)?;
                     let mut memory = errors::room(total)?;
                     let spare = memory.spare_capacity_mut();
-                    let places = match inline {
-                        0 => Places::Offsets((&ends).into()),
-                        _ => columns.put_nonces(&ends, spare),
-                    };
+                    let places = columns.places(inline > 0, &ends, spare);
                     let failed = run(Target::Texts(places, spare, tag_bytes))?;
                     let written = memory::written(memory, total);
                     arrays.push(made(written, ends, *rows, &failed, of)?);

@@ -213,14 +213,16 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         Ok((ends, end))
     }
 
-    /// Writes the nonces in front of the results that end there: the places behind them.
-    pub(crate) fn put_nonces(
+    /// Where the library writes the results that end there: behind their nonces, which are
+    /// written here if they are `inline`.
+    pub(crate) fn places<'e>(
         &self,
-        ends: &[O],
+        inline: bool,
+        ends: &'e [O],
         memory: &mut [MaybeUninit<u8>],
-    ) -> Places<'static, O> {
-        let Some(Flat { bytes, width }) = &self.nonces else {
-            return Places::Offsets(ends.to_vec().into());
+    ) -> Places<'e, O> {
+        let (true, Some(Flat { bytes, width })) = (inline, &self.nonces) else {
+            return Places::Offsets(ends.into());
         };
         let (mut starts, step) = (Vec::with_capacity(self.count), O::usize_as(*width));
         for (end, nonce) in ends.iter().zip(bytes.chunks_exact(*width)) {

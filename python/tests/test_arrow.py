@@ -192,7 +192,10 @@ DAMAGE = {
     },
     **{
         f"format {format}": (dict(format=format.encode()), r'format "d:.*; allowed: d: with prec')
-        for format in ("d:0,1", "d:39,0", "d:10,0,32", "d:", "d:1", "d:x,2", "d:1,2,99", "d:1,2,128,4", "d:300,2", "d:9,-129")
+        for format in (
+            "d:", "d:1", "d:x,2", "d:1,2,99", "d:1,2,128,4", "d:0,1", "d:39,0", "d:10,0,32",
+            "d:300,2", "d:9,-129",
+        )
     },
     "address of the array": (dict(shift=1), '"arrow_array" at 0x.*; allowed: a multiple of 8'),
     "address of the type": (dict(schema_shift=4), '"arrow_schema" at 0x.*; allowed: a multiple'),
