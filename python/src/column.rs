@@ -140,32 +140,37 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         /// Bytes of a buffer, which views have 31 bits for.
         const MOST: usize = i32::MAX as usize;
         let mut views = vec![0u128; self.rows.range().len()];
-        // Where the last buffer begins: the next one does where a value would end behind it.
-        let mut starts = vec![0];
-        for (i, place) in self.rows.places().enumerate() {
-            let (value, start) = (self.value(i), self.ends[i].as_usize());
-            let Ok(len) = i32::try_from(value.len()) else {
-                let what = format!("result of {} bytes in a column of views", value.len());
-                return Err(errors::input_at(
-                    (self.at)(i),
-                    "output_length",
-                    &what,
-                    value.len(),
-                    MOST,
-                ));
+        // Where the buffers begin: another one does where a value would end behind the last.
+        let (mut starts, mut last, mut buffer) = (vec![0], 0, 0);
+        for ((i, ends), place) in self.ends.windows(2).enumerate().zip(self.rows.places()) {
+            let (start, end) = (ends[0].as_usize(), ends[1].as_usize());
+            let value = &self.bytes[start..end];
+            let len = match i32::try_from(value.len()) {
+                Ok(len) => len.unsigned_abs(),
+                Err(_) => {
+                    let what = format!("result of {} bytes in a column of views", value.len());
+                    let at = (self.at)(i);
+                    return Err(errors::input_at(
+                        at,
+                        "output_length",
+                        &what,
+                        value.len(),
+                        MOST,
+                    ));
+                }
             };
-            let len = len.unsigned_abs();
             views[place] = if len <= MAX_INLINE_VIEW_LEN {
                 let mut view = [0; 16];
                 view[..4].copy_from_slice(&len.to_le_bytes());
                 view[4..4 + value.len()].copy_from_slice(value);
                 u128::from_le_bytes(view)
             } else {
-                if start + value.len() - starts[starts.len() - 1] > MOST {
+                if end - last > MOST {
                     starts.push(start);
+                    (last, buffer) = (start, buffer + 1);
                 }
-                let offset = u32::try_from(start - starts[starts.len() - 1]).unwrap_or(u32::MAX);
-                let buffer = u32::try_from(starts.len() - 1).unwrap_or(u32::MAX);
+                // It has 31 bits.
+                let offset = (start - last) as u32;
                 ByteView::new(len, &value[..4])
                     .with_buffer_index(buffer)
                     .with_offset(offset)
