@@ -4,7 +4,7 @@ use crate::array::Layout;
 use crate::arrow::Arrow;
 use crate::batch::{Batch, Outcome, Tags};
 use crate::column::{self, Results};
-use crate::errors::{self, At};
+use crate::errors;
 use crate::input::{Column, Data, Messages, Nonces, To};
 use crate::key::{Held, Key};
 use crate::keys::Keyed;
@@ -169,7 +169,7 @@ impl Key {
 
     /// Checks what may be right with one message and wrong with another: large batches go
     /// to the library in pieces, and mistakes are to be found before the first.
-    pub(crate) fn check(&self, batch: &Batch<'_>, at: impl Fn(usize) -> At) -> PyResult<()> {
+    pub(crate) fn check(&self, batch: &Batch<'_>, row: impl Fn(usize) -> usize) -> PyResult<()> {
         let info = self.info();
         let (least, most) = info.nonce_bytes;
         for i in 0..batch.sources.len() {
@@ -181,8 +181,8 @@ impl Key {
                     _ if least == most => Allowed::Exactly(most),
                     _ => Allowed::Between(least, most),
                 };
-                return Err(errors::input_at(
-                    at(i),
+                return Err(errors::input(
+                    Some(row(i)),
                     "nonce_length",
                     &what,
                     nonce,
@@ -196,8 +196,8 @@ impl Key {
                     0 => Allowed::Nothing,
                     most => Allowed::AtMost(most),
                 };
-                return Err(errors::input_at(
-                    at(i),
+                return Err(errors::input(
+                    Some(row(i)),
                     "data_count",
                     &what,
                     components,
@@ -324,8 +324,7 @@ impl Key {
                     true => columns.run(threads, keys, messages, op, into),
                     false => py.detach(|| columns.run(threads, keys, messages, op, into)),
                 };
-                let refused =
-                    |(error, start)| errors::refused(error, |i| At::Row(rows.row(start + i)));
+                let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
                 done.map_err(refused)
             };
             let bad = match (op, &call.tags) {
@@ -437,9 +436,9 @@ impl Key {
                 for (i, source) in sources.iter_mut().enumerate() {
                     let len = source.len();
                     if len < least {
-                        let (at, what) = (At::Row(rows.row(i)), format!("text of {len} bytes"));
+                        let (at, what) = (rows.row(i), format!("text of {len} bytes"));
                         let least = format!("at least {least}");
-                        return Err(errors::input_at(at, "text_length", &what, len, least));
+                        return Err(errors::input(Some(at), "text_length", &what, len, least));
                     }
                     *source = source.behind(width, &mut nonces);
                 }
@@ -489,7 +488,7 @@ impl Key {
             places: Vec::new(),
             lengths,
         };
-        self.check(&batch, |i| At::Row(rows.row(i)))?;
+        self.check(&batch, |i| rows.row(i))?;
         let mut output = match op {
             Op::Verify => None,
             _ => {
@@ -513,8 +512,7 @@ impl Key {
         let Outcome {
             failed,
             lens: shorter,
-        } = outcome
-            .map_err(|(error, start)| errors::refused(error, |i| At::Row(rows.row(start + i))))?;
+        } = outcome.map_err(|(error, start)| errors::refused(error, |i| rows.row(start + i)))?;
         let results = match output {
             Some(output) => {
                 Some(output.finish(py, &call.messages, rows, lens, shorter, &failed)?)
@@ -551,7 +549,7 @@ fn made<O: OffsetSizeTrait>(
         ends,
         rows,
         failed,
-        at: &|i| At::Row(rows.row(i)),
+        row: &|i| rows.row(i),
     };
     results.array(of)
 }

@@ -1,7 +1,7 @@
 //! [`Column`], and how results become one.
 
 use crate::c_data::{self, ARRAY, SCHEMA};
-use crate::errors::{self, At};
+use crate::errors;
 use crate::present::Chosen;
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::cast::AsArray;
@@ -31,8 +31,8 @@ pub(crate) struct Results<'a, O> {
     pub(crate) rows: Chosen<'a>,
     /// Which of them failed, in ascending order.
     pub(crate) failed: &'a [usize],
-    /// Which message one of them is of.
-    pub(crate) at: &'a dyn Fn(usize) -> At,
+    /// The row that one of them is of.
+    pub(crate) row: &'a dyn Fn(usize) -> usize,
 }
 
 /// Refuses results of more bytes than offsets of 32 bits tell, in a column that has such.
@@ -149,9 +149,8 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
                 Ok(len) => len.unsigned_abs(),
                 Err(_) => {
                     let what = format!("result of {} bytes in a column of views", value.len());
-                    let at = (self.at)(i);
-                    return Err(errors::input_at(
-                        at,
+                    return Err(errors::input(
+                        Some((self.row)(i)),
                         "output_length",
                         &what,
                         value.len(),
@@ -193,7 +192,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
             if let Err(wrong) = str::from_utf8(self.value(i)) {
                 let from = wrong.valid_up_to();
                 let what = format!("result is not UTF-8 from byte {from} on");
-                return errors::input_at((self.at)(i), "utf8", &what, from, "UTF-8");
+                return errors::input(Some((self.row)(i)), "utf8", &what, from, "UTF-8");
             }
         }
         refused(error)
@@ -205,8 +204,8 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         if let Some(i) = (0..self.rows.count()).find(other) {
             let len = self.len(i);
             let what = format!("result of {len} bytes for {of}");
-            return Err(errors::input_at(
-                (self.at)(i),
+            return Err(errors::input(
+                Some((self.row)(i)),
                 "output_length",
                 &what,
                 len,
@@ -235,8 +234,8 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         {
             let given = usize::from(self.value(i)[0]);
             let what = format!("result {given} for Boolean");
-            return Err(errors::input_at(
-                (self.at)(i),
+            return Err(errors::input(
+                Some((self.row)(i)),
                 "boolean",
                 &what,
                 given,

@@ -5,7 +5,7 @@ use crate::arrow::{Arrow, Dictionary};
 use crate::batch::{Batch, Outcome, Tags};
 use crate::call::{Call, Done, GivenTags, RELEASE};
 use crate::column::{self, Column, Results};
-use crate::errors::{self, At};
+use crate::errors;
 use crate::input::{Data, Nonces};
 use crate::key::Key;
 use crate::keys::Keyed;
@@ -55,6 +55,21 @@ impl Values<'_> {
     }
 }
 
+impl Dictionary<'_> {
+    /// The places of values that are not null.
+    fn places(&self) -> Vec<usize> {
+        let values = self.values.iter().enumerate();
+        values.filter_map(|(i, value)| value.map(|_| i)).collect()
+    }
+
+    /// Those that a row has.
+    fn used(&self) -> Vec<usize> {
+        let mut used = vec![false; self.values.len()];
+        self.keys.iter().flatten().for_each(|key| used[*key] = true);
+        self.places().into_iter().filter(|i| used[*i]).collect()
+    }
+}
+
 impl Key {
     /// Does a call with such a column; `of` is the type of results, and `keys` that of
     /// indices.
@@ -74,7 +89,17 @@ impl Key {
             // The parts of a column mostly have one dictionary.
             let values = match before.take() {
                 Some(values) if values.are_of(&dictionary.values) => values,
-                _ => self.run_values(py, op, call, &dictionary, lengths, &of)?,
+                _ => {
+                    let run = |places| {
+                        let dictionary = (&dictionary, places);
+                        self.run_values(py, op, call, dictionary, lengths, &of)
+                    };
+                    match run(dictionary.places()) {
+                        Ok(values) => values,
+                        // What is wrong may be a value that no row has.
+                        Err(_) => run(dictionary.used())?,
+                    }
+                }
             };
             for (i, key) in dictionary.keys.iter_mut().enumerate() {
                 if key.is_some_and(|key| values.failed.binary_search(&key).is_ok()) {
@@ -103,27 +128,30 @@ impl Key {
         })
     }
 
-    /// Does the values of a dictionary.
+    /// Does the values of a dictionary at these places; the others become null.
     fn run_values<'a>(
         &self,
         py: Python<'_>,
         op: Op,
         call: &Call<'_, '_>,
-        dictionary: &Dictionary<'a>,
+        (dictionary, places): (&Dictionary<'a>, Vec<usize>),
         lengths: Lengths,
         of: &DataType,
     ) -> PyResult<Values<'a>> {
         let given = &dictionary.values;
-        let places = (0..given.len()).filter(|i| given[*i].is_some());
-        let present = Present::these(places.collect(), given.len());
+        let present = Present::these(places, given.len());
         let places = present.whole();
-        let at = |i| {
-            let place = places.row(i);
-            let row = dictionary.keys.iter().position(|key| *key == Some(place));
-            row.map_or(At::Element(place), |row| At::Row(dictionary.start + row))
+        // The first that has the value.
+        let row = |i| {
+            let key = Some(places.row(i));
+            let found = dictionary.keys.iter().position(|other| *other == key);
+            dictionary.start + found.unwrap_or(0)
         };
         let tag_bytes = call.tag_bytes();
-        let sources: Vec<Source<'_>> = given.iter().flatten().map(|v| (*v).into()).collect();
+        let sources: Vec<Source<'_>> = places
+            .rows()
+            .filter_map(|i| Some(given[i]?.into()))
+            .collect();
         let lens: Vec<usize> = sources
             .iter()
             .map(|source| self.result(op, source.len(), tag_bytes))
@@ -142,7 +170,7 @@ impl Key {
             places: Vec::new(),
             lengths,
         };
-        self.check(&batch, at)?;
+        self.check(&batch, row)?;
         let mut memory = errors::room(total)?;
         batch.places = Place::split(memory.spare_capacity_mut(), &lens);
         let (threads, keys) = (call.threads, Keyed::One(self.any()));
@@ -150,7 +178,7 @@ impl Key {
             true => batch.run(threads, &keys, op),
             false => py.detach(|| batch.run(threads, &keys, op)),
         };
-        let refused = |(error, start)| errors::refused(error, |i| at(start + i));
+        let refused = |(error, start)| errors::refused(error, |i| row(start + i));
         let Outcome {
             failed,
             lens: shorter,
@@ -164,7 +192,7 @@ impl Key {
             ends: ends(&shorter.unwrap_or(lens)),
             rows: places,
             failed: &failed,
-            at: &at,
+            row: &row,
         };
         let results = results.array(of)?;
         Ok(Values {

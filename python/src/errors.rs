@@ -22,31 +22,6 @@ pub(crate) fn input(
     classes::InputError::new_err((text, message, field, given, allowed))
 }
 
-/// Which message is meant.
-pub(crate) enum At {
-    /// That of a row.
-    Row(usize),
-    /// An element of a dictionary that no row has.
-    Element(usize),
-}
-
-/// As [`input`], for one message.
-pub(crate) fn input_at(
-    at: At,
-    field: &'static str,
-    what: &str,
-    given: usize,
-    allowed: impl ToString,
-) -> PyErr {
-    match at {
-        At::Row(row) => input(Some(row), field, what, given, allowed),
-        At::Element(i) => {
-            let what = format!("element {i} of the dictionary: {what}");
-            input(None, field, &what, given, allowed)
-        }
-    }
-}
-
 /// A null that belongs to a message.
 pub(crate) fn null(row: usize, name: &str) -> PyErr {
     let what = format!("null in {name}");
@@ -59,18 +34,10 @@ pub(crate) fn null(row: usize, name: &str) -> PyErr {
     )
 }
 
-/// A batch that the library refuses; `at` tells which of the call's messages one of its is.
-pub(crate) fn refused(error: aescomb::Error, at: impl Fn(usize) -> At) -> PyErr {
+/// A batch that the library refuses; `row` tells which row one of its messages is of.
+pub(crate) fn refused(error: aescomb::Error, row: impl Fn(usize) -> usize) -> PyErr {
     let mut error = error;
-    let mut element = String::new();
-    error.message = match error.message.map(at) {
-        Some(At::Row(row)) => Some(row),
-        Some(At::Element(i)) => {
-            element = format!("element {i} of the dictionary: ");
-            None
-        }
-        None => None,
-    };
+    error.message = error.message.map(row);
     let aescomb::Error {
         message,
         field,
@@ -86,7 +53,7 @@ pub(crate) fn refused(error: aescomb::Error, at: impl Fn(usize) -> At) -> PyErr 
         }
         name.extend(letter.to_lowercase());
     }
-    let (text, allowed) = (format!("{element}{error}"), allowed.to_string());
+    let (text, allowed) = (error.to_string(), allowed.to_string());
     classes::InputError::new_err((text, message, name, given, allowed))
 }
 

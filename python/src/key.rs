@@ -1,7 +1,7 @@
 //! [`Key`] and its methods.
 
 use crate::call::{Call, GivenTags, OnFailure};
-use crate::errors::{self, At};
+use crate::errors;
 use crate::input::{self, Column, Data, Messages, Nonces, To};
 use crate::keys::{Keyed, Rows};
 use crate::mode::Mode;
@@ -165,7 +165,7 @@ impl Key {
             Err(_) => mode.parse().map_err(unknown)?,
         };
         let key = aescomb::Key::new(mode, key.as_bytes())
-            .map_err(|error| errors::refused(error, At::Row))?;
+            .map_err(|error| errors::refused(error, |i| i))?;
         match given {
             Ok(algorithm) if algorithm != key.algorithm() => {
                 let (given, bits) = (key.algorithm().key_bits, algorithm.key_bits);

@@ -1,7 +1,7 @@
 //! Where results go: `bytes` objects, rows of an array, an Arrow column.
 
 use crate::column::{self, Column, Results};
-use crate::errors::{self, At};
+use crate::errors;
 use crate::input::{self, Messages};
 use crate::memory::{self, Blank, Place, Rows};
 use crate::present::Chosen;
@@ -166,7 +166,7 @@ impl<'py> Output<'py> {
                         ends,
                         rows,
                         failed: &failed,
-                        at: &|i| At::Row(rows.row(i)),
+                        row: &|i| rows.row(i),
                     };
                     parts.push(results.array(&of)?);
                     (done, start) = (messages.end, start + total);
