@@ -281,10 +281,11 @@ impl<'a> Held<'a> {
         let buffers = self.view_buffers()?;
         let (views, _) = self.elements()?.as_chunks();
         for i in places {
-            let value = viewed(&views[i], &buffers);
-            slices.push(value.or_else(|(what, allowed)| {
-                wrong(format_args!("element {}: {what}", self.start + i), allowed)
-            })?);
+            let Some(value) = viewed(&views[i], &buffers) else {
+                let (what, allowed) = said(&views[i], &buffers);
+                return wrong(format_args!("element {}: {what}", self.start + i), allowed);
+            };
+            slices.push(value);
         }
         Ok(())
     }
@@ -388,29 +389,41 @@ impl<'a> Held<'a> {
     }
 }
 
-/// The value of a view; or what the view says, and what it may say.
-fn viewed<'a>(view: &'a [u8; VIEW], buffers: &[&'a [u8]]) -> Result<&'a [u8], (String, String)> {
-    // Length, prefix, which is not looked at, buffer, offset.
+/// Length, buffer and offset of a view; the prefix is not looked at.
+fn fields(view: &[u8; VIEW]) -> (i32, i32, i32) {
     let (fields, _) = view.as_chunks();
     let field = |i: usize| i32::from_ne_bytes(fields[i]);
-    let given = field(0);
-    let Ok(len) = usize::try_from(given) else {
-        return Err((format!("view of {given} bytes"), "0 or more".to_owned()));
-    };
+    (field(0), field(2), field(3))
+}
+
+/// The value of a view, if it is good.
+#[inline]
+fn viewed<'a>(view: &'a [u8; VIEW], buffers: &[&'a [u8]]) -> Option<&'a [u8]> {
+    let (len, index, start) = fields(view);
+    let len = usize::try_from(len).ok()?;
     if len <= SHORT {
-        return Ok(&view[4..4 + len]);
+        return Some(&view[4..4 + len]);
     }
-    let (index, start) = (field(2), field(3));
+    let buffer = buffers.get(usize::try_from(index).ok()?)?;
+    let start = usize::try_from(start).ok()?;
+    buffer.get(start..start.checked_add(len)?)
+}
+
+/// What a view says that is not good, and what it may say.
+fn said(view: &[u8; VIEW], buffers: &[&[u8]]) -> (String, String) {
+    let (len, index, start) = fields(view);
+    if len < 0 {
+        return (format!("view of {len} bytes"), "0 or more".to_owned());
+    }
     let buffer = usize::try_from(index).ok().and_then(|i| buffers.get(i));
-    let Some(buffer) = buffer else {
-        let what = format!("view into data buffer {index}");
-        return Err((what, format!("less than {}", buffers.len())));
-    };
-    let value = usize::try_from(start)
-        .ok()
-        .and_then(|start| buffer.get(start..start.checked_add(len)?));
-    value.ok_or_else(|| {
-        let what = format!("view of {len} bytes at {start} in data buffer {index}");
-        (what, format!("inside its {} bytes", buffer.len()))
-    })
+    match buffer {
+        None => (
+            format!("view into data buffer {index}"),
+            format!("less than {}", buffers.len()),
+        ),
+        Some(buffer) => (
+            format!("view of {len} bytes at {start} in data buffer {index}"),
+            format!("inside its {} bytes", buffer.len()),
+        ),
+    }
 }
