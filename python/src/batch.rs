@@ -1,10 +1,15 @@
 //! Runs a batch, piece by piece.
 
 use crate::input::Slices;
+use crate::keys::Keyed;
 use crate::memory::{Place, Source};
 use crate::output::Lengths;
-use aescomb::{Comb, Error, Key, Message, Op, Status};
+use crate::team;
+use aescomb::{Comb, Error, Message, Op, Status};
 use std::cell::RefCell;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::vec::IntoIter;
 
 /// Messages of one call of the library. More bring no more speed, and of fewer the texts
 /// and what scheduling needs stay in the second-level cache.
@@ -57,26 +62,66 @@ impl<'a> Batch<'a> {
         self.sources.iter().map(|source| source.len()).sum()
     }
 
-    /// Does it all; an error comes with the place of the first message of the piece that
-    /// was refused.
-    pub(crate) fn run(self, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
-        with_comb(|comb| self.run_on(comb, key, op))
-    }
-
-    fn run_on(mut self, comb: &mut Comb, key: &Key, op: Op) -> Result<Outcome, (Error, usize)> {
+    /// Does it all on so many threads at most; an error comes with the place of the first
+    /// message of the piece that was refused.
+    pub(crate) fn run(
+        mut self,
+        threads: NonZeroUsize,
+        keys: &Keyed<'_>,
+        op: Op,
+    ) -> Result<Outcome, (Error, usize)> {
         let n = self.sources.len();
+        let threads = team::worth(threads, n, self.bytes());
+        let mut places = std::mem::take(&mut self.places).into_iter();
         let mut given = match &mut self.tags {
             Tags::Given(tags) => std::mem::take(tags).into_iter(),
             _ => Vec::new().into_iter(),
         };
-        let mut places = std::mem::take(&mut self.places).into_iter();
-        let mut outcome = Outcome {
-            failed: Vec::new(),
-            lens: (self.lengths == Lengths::Shorter).then(|| Vec::with_capacity(n)),
+        if threads == 1 {
+            return with_comb(|comb| self.run_share(comb, keys, op, 0..n, (places, given)));
+        }
+        let share = |share: Range<usize>| {
+            let places: Vec<_> = places.by_ref().take(share.len()).collect();
+            let given: Vec<_> = given.by_ref().take(share.len()).collect();
+            (share, (places.into_iter(), given.into_iter()))
         };
+        let shares = team::shares(threads, n, PIECE).into_iter().map(share);
+        let outcomes = team::together(threads, shares.collect(), |(share, memory)| {
+            with_comb(|comb| self.run_share(comb, keys, op, share, memory))
+        });
+        let mut all = self.nothing(n);
+        for outcome in outcomes {
+            let Outcome { failed, lens } = outcome?;
+            all.failed.extend(failed);
+            if let (Some(all), Some(lens)) = (&mut all.lens, lens) {
+                all.extend(lens);
+            }
+        }
+        Ok(all)
+    }
+
+    /// An outcome with room for so many messages.
+    fn nothing(&self, messages: usize) -> Outcome {
+        Outcome {
+            failed: Vec::new(),
+            lens: (self.lengths == Lengths::Shorter).then(|| Vec::with_capacity(messages)),
+        }
+    }
+
+    /// Does these messages, with their places and given tags.
+    fn run_share(
+        &self,
+        comb: &mut Comb,
+        keys: &Keyed<'_>,
+        op: Op,
+        share: Range<usize>,
+        (mut places, mut given): (IntoIter<Place<'_>>, IntoIter<&mut [u8]>),
+    ) -> Result<Outcome, (Error, usize)> {
+        let n = share.len();
+        let mut outcome = self.nothing(n);
         let mut messages = Vec::with_capacity(n.min(PIECE));
-        for start in (0..n).step_by(PIECE) {
-            let piece = start..n.min(start + PIECE);
+        for start in share.clone().step_by(PIECE) {
+            let piece = start..share.end.min(start + PIECE);
             messages.clear();
             for i in piece {
                 let source = self.sources[i];
@@ -94,11 +139,14 @@ impl<'a> Batch<'a> {
                     .opened
                     .as_ref()
                     .map_or(usize::MAX, |lengths| lengths[i]);
-                let message = message.nonce(nonce).opened_len(opened);
+                let mut message = message.nonce(nonce).opened_len(opened);
+                if let Some(&[place]) = keys.places(i..i + 1) {
+                    message = message.key(place);
+                }
                 messages.push(message.associated_data_vector(self.data.of(i)));
             }
             let failed = comb
-                .run(op, key, &mut messages)
+                .run(op, keys.keys(), &mut messages)
                 .map_err(|error| (error, start))?
                 .failed;
             if failed > 0 {

@@ -5,7 +5,8 @@
 //! `arrow` checks the numbers. `unsafe` rests on what no field tells:
 //! - A capsule of Arrow's names holds such a struct. Pointers in it that are not null lead
 //!   to what the interface puts there: a string that ends, as many pointers to buffers as
-//!   there are buffers, callbacks that do what the interface prescribes.
+//!   there are buffers, another struct of the kind for a dictionary, callbacks that do what
+//!   the interface prescribes.
 //! - A buffer that is not null has as many bytes as the column says, by its type, its
 //!   length and its offset; the last offset or the list of lengths for the buffers with the
 //!   bytes of values.
@@ -13,6 +14,9 @@
 #![allow(unsafe_code)]
 
 use arrow_array::OffsetSizeTrait;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -80,7 +84,7 @@ pub(crate) struct Stream {
     get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
     get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
     release: Option<unsafe extern "C" fn(*mut Stream)>,
-    _private_data: *mut c_void,
+    private_data: *mut c_void,
 }
 
 /// The string at an address, cut off after [`TEXT`] bytes.
@@ -109,6 +113,17 @@ fn inside<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<Read<NonNu
             format_args!("a multiple of {}", align_of::<T>()),
         ),
     })
+}
+
+/// The address of a struct that belongs to another one, or null.
+fn below<T>(place: *mut T) -> Read<*mut T> {
+    match place.is_aligned() {
+        true => Ok(place),
+        false => wrong(
+            format_args!("dictionary at {place:p}"),
+            format_args!("a multiple of {}", align_of::<T>()),
+        ),
+    }
 }
 
 fn released<T>(name: &CStr) -> Read<T> {
@@ -143,8 +158,14 @@ impl Schema {
             .or_else(|_| wrong(format_args!("format {}", format.escape_ascii()), UTF8))
     }
 
-    pub(crate) fn has_dictionary(&self) -> bool {
-        !self.dictionary.is_null()
+    /// The type of the values that the column's indices lead to, if these are such.
+    pub(crate) fn dictionary(&self) -> Read<Option<&Schema>> {
+        // SAFETY: it leads to such a struct, which lives as long as this one.
+        let dictionary = unsafe { below(self.dictionary)?.as_ref() };
+        match dictionary {
+            Some(Schema { release: None, .. }) => released(SCHEMA),
+            other => Ok(other),
+        }
     }
 }
 
@@ -175,8 +196,14 @@ impl Array {
         }))
     }
 
-    pub(crate) fn has_dictionary(&self) -> bool {
-        !self.dictionary.is_null()
+    /// The values that the array's indices lead to, if these are such.
+    pub(crate) fn dictionary(&self) -> Read<Option<&Array>> {
+        // SAFETY: it leads to such a struct, which lives as long as this one.
+        let dictionary = unsafe { below(self.dictionary)?.as_ref() };
+        match dictionary {
+            Some(Array { release: None, .. }) => released(ARRAY),
+            other => Ok(other),
+        }
     }
 
     /// How many buffers there are.
@@ -313,6 +340,80 @@ impl Drop for Stream {
             unsafe { release(self) }
         }
     }
+}
+
+/// What a stream that is made here hands out.
+struct Export {
+    of: DataType,
+    parts: std::vec::IntoIter<ArrayData>,
+}
+
+/// A stream that is made here.
+#[repr(transparent)]
+struct Exported(Stream);
+
+// SAFETY: it owns its [`Export`], which may go to any thread.
+unsafe impl Send for Exported {}
+
+/// The number of an error in an argument.
+const EINVAL: c_int = 22;
+
+/// A capsule with a stream of these arrays.
+pub(crate) fn stream(
+    py: Python<'_>,
+    of: DataType,
+    parts: Vec<ArrayData>,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    /// # Safety
+    ///
+    /// The stream was made by [`stream`] and not released.
+    unsafe fn export<'a>(stream: *mut Stream) -> &'a mut Export {
+        // SAFETY: by the caller, the private data are such; only one callback runs at a time.
+        unsafe { &mut *(*stream).private_data.cast() }
+    }
+
+    unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+        // SAFETY: the interface calls it so.
+        let export = unsafe { export(stream) };
+        match FFI_ArrowSchema::try_from(&export.of) {
+            // SAFETY: there is room for such a struct, which both types are.
+            Ok(schema) => unsafe { out.cast::<FFI_ArrowSchema>().write(schema) },
+            Err(_) => return EINVAL,
+        }
+        0
+    }
+
+    unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
+        // SAFETY: the interface calls it so.
+        let export = unsafe { export(stream) };
+        let next = export.parts.next();
+        let next = next.map_or_else(FFI_ArrowArray::empty, |part| FFI_ArrowArray::new(&part));
+        // SAFETY: there is room for such a struct, which both types are.
+        unsafe { out.cast::<FFI_ArrowArray>().write(next) };
+        0
+    }
+
+    unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
+        ptr::null()
+    }
+
+    unsafe extern "C" fn release(stream: *mut Stream) {
+        // SAFETY: the interface calls it once; the private data were made by a box.
+        unsafe {
+            drop(Box::from_raw((*stream).private_data.cast::<Export>()));
+            (*stream).release = None;
+        }
+    }
+
+    let parts = parts.into_iter();
+    let stream = Stream {
+        get_schema: Some(get_schema),
+        get_next: Some(get_next),
+        get_last_error: Some(get_last_error),
+        release: Some(release),
+        private_data: Box::into_raw(Box::new(Export { of, parts })).cast(),
+    };
+    PyCapsule::new_with_value(py, Exported(stream), STREAM)
 }
 
 /// What a stream's callbacks fill in.

@@ -22,10 +22,22 @@ pub(crate) fn input(
     classes::InputError::new_err((text, message, field, given, allowed))
 }
 
-/// A batch that the library refuses, from message `start` of the call's on.
-pub(crate) fn refused(error: aescomb::Error, start: usize) -> PyErr {
+/// A null that belongs to a message.
+pub(crate) fn null(row: usize, name: &str) -> PyErr {
+    let what = format!("null in {name}");
+    input(
+        Some(row),
+        "null",
+        &what,
+        0,
+        "bytes, as the message is not null",
+    )
+}
+
+/// A batch that the library refuses; `row` tells which row one of its messages is of.
+pub(crate) fn refused(error: aescomb::Error, row: impl Fn(usize) -> usize) -> PyErr {
     let mut error = error;
-    error.message = error.message.map(|i| i + start);
+    error.message = error.message.map(row);
     let aescomb::Error {
         message,
         field,

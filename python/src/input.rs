@@ -1,12 +1,16 @@
 //! What callers give: lists of bytes-like objects, arrays of bytes, Arrow columns.
 
 use crate::arrow::{self, Arrow};
-use crate::columns::{Flat, Values};
 use crate::errors;
 use crate::memory::{Rows, Source};
+use crate::packed::{self, Flat};
+use crate::present::{Chosen, Present};
+use aescomb::Offset;
 use arrow_array::OffsetSizeTrait;
+use arrow_schema::DataType;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMapping, PyString, PyTuple};
 
@@ -32,7 +36,7 @@ fn bytes_like<'py>(object: &Bound<'py, PyAny>, name: impl Fn() -> String) -> PyR
     }
 }
 
-fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
     let given = object.get_type();
     let given = given.name();
     let given = given
@@ -42,7 +46,7 @@ fn expected(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// The items of a list or of anything else to go through.
-fn items<'py, T>(
+pub(crate) fn items<'py, T>(
     object: &Bound<'py, PyAny>,
     name: &str,
     what: &str,
@@ -65,10 +69,38 @@ fn byte_strings<'py>(
     object: &Bound<'py, PyAny>,
     name: &str,
     what: &str,
-) -> PyResult<Vec<Bytes<'py>>> {
-    items(object, name, what, |i, item| {
-        bytes_like(&item, || format!("{name}[{i}]"))
+) -> PyResult<Vec<Option<Bytes<'py>>>> {
+    items(object, name, what, |i, item| match item.is_none() {
+        true => Ok(None),
+        false => bytes_like(&item, || format!("{name}[{i}]")).map(Some),
     })
+}
+
+/// The places of those that are not `None`.
+fn present(items: &[Option<Bytes<'_>>]) -> Present {
+    match items.iter().all(Option::is_some) {
+        true => Present::all(items.len()),
+        false => {
+            let rows = (0..items.len()).filter(|i| items[*i].is_some());
+            Present::these(rows.collect(), items.len())
+        }
+    }
+}
+
+/// The bytes of these rows, of which none may be `None`.
+fn chosen<'a, T: From<&'a [u8]>>(
+    items: &'a [Option<Bytes<'_>>],
+    name: &str,
+    rows: Chosen<'_>,
+) -> PyResult<Vec<T>> {
+    let mut chosen = Vec::with_capacity(rows.count());
+    for i in rows.rows() {
+        match &items[i] {
+            Some(item) => chosen.push(item.as_bytes().into()),
+            None => return Err(errors::null(i, name)),
+        }
+    }
+    Ok(chosen)
 }
 
 /// An object by what it is, before its contents are looked at.
@@ -114,7 +146,7 @@ const MESSAGES: &str =
 
 /// Messages, where they lie.
 pub(crate) enum Messages<'py> {
-    Items(Vec<Bytes<'py>>),
+    Items(Vec<Option<Bytes<'py>>>),
     Rows(Rows),
     Arrow(Arrow),
 }
@@ -129,19 +161,23 @@ impl<'py> Messages<'py> {
         }
     }
 
-    /// The messages as they lie, if they are a column with such offsets.
-    pub(crate) fn values<O: OffsetSizeTrait>(&self) -> Option<Values<'_, O>> {
+    pub(crate) fn present(&self) -> PyResult<Present> {
         match self {
-            Messages::Arrow(arrow) => arrow.values(),
-            _ => None,
+            Messages::Items(items) => Ok(present(items)),
+            Messages::Rows(rows) => Ok(Present::all(rows.count)),
+            Messages::Arrow(arrow) => arrow.present(),
         }
     }
 
-    pub(crate) fn sources(&self) -> PyResult<Vec<Source<'_>>> {
+    /// Those of all rows that have one.
+    pub(crate) fn sources(&self, rows: Chosen<'_>) -> PyResult<Vec<Source<'_>>> {
         Ok(match self {
-            Messages::Items(items) => items.iter().map(|item| item.as_bytes().into()).collect(),
-            Messages::Rows(rows) => rows.sources()?,
-            Messages::Arrow(arrow) => arrow.slices()?.into_iter().map(Source::from).collect(),
+            Messages::Items(items) => chosen(items, "messages", rows)?,
+            Messages::Rows(array) => array.sources()?,
+            Messages::Arrow(arrow) => {
+                let slices = arrow.slices(rows)?;
+                slices.into_iter().map(Source::from).collect()
+            }
         })
     }
 }
@@ -171,7 +207,7 @@ pub(crate) fn results(object: &Bound<'_, PyAny>) -> PyResult<Rows> {
 
 /// A value for each message, such as a nonce; arrays are copied.
 pub(crate) enum Column<'py> {
-    Items(Vec<Bytes<'py>>),
+    Items(Vec<Option<Bytes<'py>>>),
     /// So many values of so many bytes, one after the other.
     Table(Vec<u8>, usize, usize),
     Arrow(Arrow),
@@ -205,36 +241,58 @@ impl<'py> Column<'py> {
         Ok(Column::Table(buffer.to_vec(py)?, count, width))
     }
 
-    /// The values as they lie, if they have one length and are as many as there are
-    /// messages.
-    pub(crate) fn flat(&self, messages: usize) -> Option<Flat<'_>> {
+    fn len(&self) -> usize {
         match self {
-            Column::Table(bytes, count, width) if *count == messages => Some(Flat {
-                bytes,
-                width: *width,
-            }),
-            Column::Arrow(arrow) => arrow.flat(messages),
-            _ => None,
+            Column::Items(items) => items.len(),
+            Column::Table(_, count, _) => *count,
+            Column::Arrow(arrow) => arrow.len(),
         }
     }
 
-    /// The values, as many as there are messages.
-    pub(crate) fn slices(&self, name: &str, messages: usize) -> PyResult<Vec<&[u8]>> {
-        let slices: Vec<&[u8]> = match self {
-            Column::Items(items) => items.iter().map(|item| item.as_bytes()).collect(),
-            Column::Table(_, count, 0) => {
-                errors::count(name, *count, messages)?;
-                vec![&[]; *count]
+    /// The values of these of so many rows, one after the other, if they have one length and
+    /// lie so.
+    pub(crate) fn flat(&self, rows: Chosen<'_>, of: usize) -> Option<Flat<'_>> {
+        match self {
+            _ if self.len() != of => None,
+            Column::Table(bytes, _, width) => {
+                let range = rows.range();
+                let bytes = &bytes[range.start * width..range.end * width];
+                Some(Flat::chosen(bytes, *width, rows))
             }
-            Column::Table(bytes, _, width) => bytes.chunks_exact(*width).collect(),
-            Column::Arrow(arrow) => {
-                errors::count(name, arrow.len(), messages)?;
-                arrow.slices()?
-            }
-        };
-        errors::count(name, slices.len(), messages)?;
-        Ok(slices)
+            Column::Arrow(arrow) => arrow.flat(rows),
+            Column::Items(_) => None,
+        }
     }
+
+    /// The values of the rows that have a message, of as many rows as there are.
+    pub(crate) fn slices(&self, name: &str, rows: Chosen<'_>) -> PyResult<Vec<&[u8]>> {
+        errors::count(name, self.len(), rows.range().len())?;
+        Ok(match self {
+            Column::Items(items) => chosen(items, name, rows)?,
+            Column::Table(bytes, _, width) => {
+                let value = |i| &bytes[i * width..(i + 1) * width];
+                rows.rows().map(value).collect()
+            }
+            Column::Arrow(arrow) => arrow.slices(rows)?,
+        })
+    }
+
+    /// The rows that have a value.
+    pub(crate) fn present(&self) -> PyResult<Present> {
+        match self {
+            Column::Items(items) => Ok(present(items)),
+            Column::Arrow(arrow) => arrow.present(),
+            _ => Ok(Present::all(self.len())),
+        }
+    }
+}
+
+/// Nonces of a batch.
+pub(crate) enum Nonces<'py> {
+    None,
+    Each(Column<'py>),
+    /// Random ones of so many bytes, in front of what is encrypted or sealed.
+    Inline(usize),
 }
 
 const DATA: &str = "associated_data";
@@ -288,7 +346,7 @@ impl<'py> Data<'py> {
             ),
             false => Data::Each(Column::Items(
                 numbered
-                    .map(|(i, item)| bytes_like(item, || name(i)))
+                    .map(|(i, item)| bytes_like(item, || name(i)).map(Some))
                     .collect::<PyResult<_>>()?,
             )),
         })
@@ -310,32 +368,40 @@ impl<'py> Data<'py> {
         tuple.iter().enumerate().map(component).collect()
     }
 
-    /// What there is as it lies, if it is nothing or a column with such offsets and as
-    /// many values as there are messages.
-    pub(crate) fn values<O: OffsetSizeTrait>(
+    /// What these of so many rows have, one after the other by such offsets: `Some(None)` if
+    /// it is nothing, `None` if it cannot be had so.
+    pub(crate) fn packed<O: Offset + OffsetSizeTrait>(
         &self,
-        messages: usize,
-    ) -> Option<Option<Values<'_, O>>> {
+        rows: Chosen<'_>,
+        of: usize,
+    ) -> Option<Option<packed::Data<'_, O>>> {
+        /// Bytes that are rather copied for each message of a piece than given by address.
+        const FEW: usize = 64;
         match self {
-            Data::Same(components) if components.is_empty() => Some(None),
-            Data::Each(Column::Arrow(arrow)) => arrow
-                .values()
-                .filter(|values| values.count() == messages)
-                .map(Some),
+            Data::Same(components) => match &components[..] {
+                [] => Some(None),
+                [data] if data.as_bytes().len() <= FEW => {
+                    Some(Some(packed::Data::same(data.as_bytes(), rows.count())))
+                }
+                _ => None,
+            },
+            Data::Each(Column::Arrow(arrow)) if arrow.len() == of => {
+                arrow.packed_values(rows).map(packed::Data::Each).map(Some)
+            }
             _ => None,
         }
     }
 
-    pub(crate) fn slices(&self, messages: usize) -> PyResult<Slices<'_>> {
+    pub(crate) fn slices(&self, rows: Chosen<'_>) -> PyResult<Slices<'_>> {
         fn list<'a>(components: &'a [Bytes<'_>]) -> Vec<&'a [u8]> {
             components.iter().map(|item| item.as_bytes()).collect()
         }
         Ok(match self {
             Data::Same(components) => Slices::Same(list(components)),
-            Data::Each(column) => Slices::Each(column.slices(DATA, messages)?),
+            Data::Each(column) => Slices::Each(column.slices(DATA, rows)?),
             Data::Vectors(vectors) => {
-                errors::count(DATA, vectors.len(), messages)?;
-                Slices::Vectors(vectors.iter().map(|vector| list(vector)).collect())
+                errors::count(DATA, vectors.len(), rows.range().len())?;
+                Slices::Vectors(rows.rows().map(|i| list(&vectors[i])).collect())
             }
         })
     }
@@ -364,4 +430,46 @@ pub(crate) fn lengths(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     items(object, "opened_lengths", "a list of numbers", |_, item| {
         item.extract()
     })
+}
+
+/// The type that a column of results is asked to have.
+pub(crate) enum To {
+    /// Bytes, as the column of messages has them.
+    Bytes,
+    /// Text, likewise.
+    Text,
+    Type(DataType),
+}
+
+impl To {
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        const WHAT: &str = "'binary', 'string', 'bool', 'int8' to 'uint64', 'float16' to \
+             'float64' or an object with __arrow_c_schema__, such as a type of pyarrow";
+        if let Ok(name) = object.extract::<std::borrow::Cow<'_, str>>() {
+            return Ok(To::Type(match &*name {
+                "binary" => return Ok(To::Bytes),
+                "string" => return Ok(To::Text),
+                "bool" => DataType::Boolean,
+                "int8" => DataType::Int8,
+                "int16" => DataType::Int16,
+                "int32" => DataType::Int32,
+                "int64" => DataType::Int64,
+                "uint8" => DataType::UInt8,
+                "uint16" => DataType::UInt16,
+                "uint32" => DataType::UInt32,
+                "uint64" => DataType::UInt64,
+                "float16" => DataType::Float16,
+                "float32" => DataType::Float32,
+                "float64" => DataType::Float64,
+                other => {
+                    let text = format!("to: expected {WHAT}, not '{other}'");
+                    return Err(PyValueError::new_err(text));
+                }
+            }));
+        }
+        let Some(method) = object.getattr_opt(intern!(object.py(), "__arrow_c_schema__"))? else {
+            return Err(expected("to", WHAT, object));
+        };
+        arrow::type_in(method.call0()?.cast()?, "to").map(To::Type)
+    }
 }

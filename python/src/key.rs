@@ -1,23 +1,18 @@
 //! [`Key`] and its methods.
 
-use crate::arrow;
-use crate::batch::{Batch, Outcome, Tags};
-use crate::columns::{Columns, Flat, To};
+use crate::call::{Call, GivenTags, OnFailure};
 use crate::errors;
-use crate::input::{self, Column, Data, Messages};
-use crate::memory;
+use crate::input::{self, Column, Data, Messages, Nonces, To};
+use crate::keys::{Keyed, Rows};
 use crate::mode::Mode;
-use crate::output::{self, Lengths, Output};
-use aescomb::{Algorithm, Allowed, Info, Offset, Op};
-use arrow_array::OffsetSizeTrait;
-use pyo3::IntoPyObjectExt;
+use crate::present::Chosen;
+use aescomb::{Algorithm, Op};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::num::NonZeroUsize;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
-
-/// Bytes of messages from which on the interpreter lock is released.
-const RELEASE: usize = 2048;
 
 /// A key for one mode.
 ///
@@ -25,18 +20,33 @@ const RELEASE: usize = 2048;
 /// has 16, 24 or 32 bytes, or twice as many for modes with two keys.
 ///
 /// Batches. ``messages`` are a list of bytes-like objects, a two-dimensional NumPy array of
-/// ``uint8`` (a message a row), or a binary Arrow column: any object with
-/// ``__arrow_c_array__`` or ``__arrow_c_stream__``. Results have the same form: a list of
-/// ``bytes``, a new array, an Arrow ``Column``. ``nonces``, ``associated_data`` and ``tags``
+/// ``uint8`` (a message a row), or an Arrow column: any object with ``__arrow_c_array__`` or
+/// ``__arrow_c_stream__``. Results have the same form: a list of ``bytes``, a new array, an
+/// Arrow ``Column``. ``nonces``, ``associated_data`` and ``tags``
 /// have any of these forms too, whatever that of the messages; nonces and tags also may be
 /// one bytes-like object, one after the other in it. ``associated_data`` may be one
 /// bytes-like object for all messages. Where a mode takes several components, a tuple has
 /// the place of the bytes-like object.
 ///
+/// Arrow columns are of bytes, of text (its UTF-8), or of booleans, numbers, decimals, dates or
+/// times (the bytes of the value in Arrow, the lowest first; 0 or 1 for a boolean). Results are
+/// bytes; ``to`` names the type of decrypted and opened ones.
+///
+/// With ``"inline"`` in the place of nonces, every message is sealed or encrypted under a new
+/// random nonce, which is put in front of the result, and opened or decrypted with the nonce
+/// that is in front of it. A nonce has as many bytes as is usual in the mode, 12 or 16.
+///
+/// Nulls, which are ``None`` in a list, stay null: nothing is read of them, and what belongs
+/// to their rows in ``nonces`` and ``associated_data`` is not looked at. There, a null that
+/// belongs to a message is a mistake.
+///
 /// ``bytes`` and Arrow columns are read where they are; so are the messages of an array,
 /// which must not be written to while a call runs. Of everything else a copy is taken. The
 /// interpreter lock is released for batches of two kilobytes or more: one key may be
 /// used by many threads at a time.
+///
+/// ``threads`` is the most threads that work on a batch: one for every two megabytes of it, with
+/// 128 bytes for each message beside its own.
 ///
 /// Mistakes raise ``InputError`` before any message is touched, and damaged Arrow columns
 /// ``ValueError``; objects of a wrong type raise ``TypeError``. Messages that fail raise
@@ -49,343 +59,98 @@ const RELEASE: usize = 2048;
 /// (<aescomb.Key aes-128-ccm>, 128)
 // In a box, as it is aligned to more than Python's allocator promises.
 #[pyclass(frozen, module = "aescomb")]
-pub(crate) struct Key(Box<aescomb::Key>);
+pub(crate) struct Key(pub(crate) Held);
 
-/// What a call is given.
-struct Call<'a, 'py> {
-    messages: Messages<'py>,
-    nonces: Option<Column<'py>>,
-    data: Data<'py>,
-    tags: GivenTags<'py>,
-    opened: Option<Vec<usize>>,
-    out: Option<Object<'a, 'py>>,
-}
-
-enum GivenTags<'py> {
-    Bytes(usize),
-    Column(Column<'py>),
-}
-
-impl<'py> Call<'_, 'py> {
-    fn new(messages: Messages<'py>, nonces: Option<Column<'py>>) -> Self {
-        Call {
-            messages,
-            nonces,
-            data: Data::Same(Vec::new()),
-            tags: GivenTags::Bytes(0),
-            opened: None,
-            out: None,
-        }
-    }
-}
-
-/// Results and the messages that failed.
-struct Done<'py> {
-    results: Option<Bound<'py, PyAny>>,
-    failed: Vec<usize>,
-    messages: usize,
-}
-
-impl<'py> Done<'py> {
-    /// Results, if no message failed.
-    fn good(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.failed[..] {
-            [] => Ok(self.results.unwrap_or_else(|| py.None().into_bound(py))),
-            failed => Err(errors::failed(failed, self.messages)),
-        }
-    }
-
-    /// The one result.
-    fn one(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.good(py)?.get_item(0)
-    }
-
-    fn reported(self, py: Python<'py>, told: OnFailure) -> PyResult<Bound<'py, PyAny>> {
-        match (told, self.results) {
-            (OnFailure::Return, Some(results)) => (results, self.failed)
-                .into_pyobject(py)
-                .map(Bound::into_any),
-            (OnFailure::Return, None) => self.failed.into_pyobject(py),
-            (OnFailure::Raise, results) => Done { results, ..self }.good(py),
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum OnFailure {
-    Raise,
-    Return,
-}
-
-impl OnFailure {
-    fn new(name: &str) -> PyResult<Self> {
-        match name {
-            "raise" => Ok(OnFailure::Raise),
-            "return" => Ok(OnFailure::Return),
-            other => Err(PyValueError::new_err(format!(
-                "on_failure: expected 'raise' or 'return', not '{other}'"
-            ))),
-        }
-    }
+pub(crate) enum Held {
+    One(Box<aescomb::Key>),
+    /// A key for each row, all for one mode.
+    Rows(Rows),
 }
 
 impl Key {
-    fn info(&self) -> &'static Info {
-        self.0.mode().info()
+    /// The key, or one of them.
+    pub(crate) fn any(&self) -> &aescomb::Key {
+        match &self.0 {
+            Held::One(key) => key,
+            Held::Rows(rows) => rows.first().any(),
+        }
     }
 
-    fn nonces<'py>(&self, nonces: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
+    /// The keys of these rows.
+    pub(crate) fn keyed(&self, rows: Chosen<'_>) -> PyResult<Keyed<'_>> {
+        match &self.0 {
+            Held::One(key) => Ok(Keyed::One(key)),
+            Held::Rows(keys) => keys.chosen(rows),
+        }
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        match &self.0 {
+            Held::One(key) => key.algorithm().to_string(),
+            Held::Rows(rows) => {
+                let (mode, keys) = (self.any().mode(), rows.all().count());
+                format!("{mode}, {keys} keys for {} rows", rows.count())
+            }
+        }
+    }
+
+    fn nonces<'py>(&self, nonces: Option<Object<'_, 'py>>) -> PyResult<Nonces<'py>> {
+        let Some(object) = nonces else {
+            return Ok(Nonces::None);
+        };
+        match self.inline(object)? {
+            Some(nonces) => Ok(nonces),
+            None => {
+                let usual = self.info().usual_nonce();
+                Column::new(object, "nonces", usual).map(Nonces::Each)
+            }
+        }
+    }
+
+    fn nonce<'py>(&self, nonce: Option<Object<'_, 'py>>) -> PyResult<Nonces<'py>> {
+        let Some(object) = nonce else {
+            return Ok(Nonces::None);
+        };
+        match self.inline(object)? {
+            Some(nonces) => Ok(nonces),
+            None => {
+                let nonce = input::bytes(object, "nonce")?;
+                Ok(Nonces::Each(Column::Items(vec![Some(nonce)])))
+            }
+        }
+    }
+
+    /// Nonces in front of messages, if they are asked for.
+    fn inline<'py>(&self, object: Object<'_, 'py>) -> PyResult<Option<Nonces<'py>>> {
+        /// Bytes of the shortest nonce that may be random: of shorter ones, two are soon equal.
+        const LEAST: usize = 12;
+        match object.cast::<PyString>() {
+            Ok(name) if name == "inline" => {}
+            _ => return Ok(None),
+        }
         let usual = self.info().usual_nonce();
-        nonces
-            .map(|object| Column::new(object, "nonces", usual))
-            .transpose()
-    }
-
-    fn nonce<'py>(nonce: Option<Object<'_, 'py>>) -> PyResult<Option<Column<'py>>> {
-        let column = |object| Ok(Column::Items(vec![input::bytes(object, "nonce")?]));
-        nonce.map(column).transpose()
+        if usual >= LEAST {
+            return Ok(Some(Nonces::Inline(usual)));
+        }
+        let what = format!(
+            "nonces: 'inline' in {}, with {usual} bytes",
+            self.any().mode()
+        );
+        let allowed = format!("modes with {LEAST} bytes or more");
+        Err(errors::input(None, "nonce_length", &what, usual, allowed))
     }
 
     fn message<'py>(message: Object<'_, 'py>) -> PyResult<Messages<'py>> {
-        Ok(Messages::Items(vec![input::bytes(message, "message")?]))
+        Ok(Messages::Items(vec![Some(input::bytes(
+            message, "message",
+        )?)]))
     }
+}
 
-    fn check_op(&self, op: Op) -> PyResult<()> {
-        let mode = self.0.mode();
-        let has = mode.info().kind.ops();
-        if has.contains(&op) {
-            return Ok(());
-        }
-        let given = Op::ALL.iter().position(|known| *known == op);
-        let what = format!("{mode} cannot {}", op.name());
-        let allowed = format!("{} and {}", has[0].name(), has[1].name());
-        Err(errors::input(
-            None,
-            "operation",
-            &what,
-            given.unwrap_or(0),
-            allowed,
-        ))
-    }
-
-    fn tag_bytes(&self, op: Op, given: Option<usize>) -> PyResult<GivenTags<'static>> {
-        self.check_op(op)?;
-        let info = self.info();
-        let given = given.unwrap_or(info.longest_tag());
-        if info.tag_bytes.contains(&given) {
-            return Ok(GivenTags::Bytes(given));
-        }
-        let what = format!("tag of {given} bytes");
-        let allowed = Allowed::OneOf(info.tag_bytes);
-        Err(errors::input(None, "tag_length", &what, given, allowed))
-    }
-
-    /// Checks what may be right with one message and wrong with another: large batches go
-    /// to the library in pieces, and mistakes are to be found before the first.
-    fn check(&self, batch: &Batch<'_>) -> PyResult<()> {
-        let info = self.info();
-        let (least, most) = info.nonce_bytes;
-        for i in 0..batch.sources.len() {
-            let nonce = batch.nonces.get(i).map_or(0, |nonce| nonce.len());
-            if !(least..=most).contains(&nonce) {
-                let what = format!("nonce of {nonce} bytes");
-                let allowed = match most {
-                    0 => Allowed::Nothing,
-                    _ if least == most => Allowed::Exactly(most),
-                    _ => Allowed::Between(least, most),
-                };
-                return Err(errors::input(
-                    Some(i),
-                    "nonce_length",
-                    &what,
-                    nonce,
-                    allowed,
-                ));
-            }
-            let components = batch.data.of(i).len();
-            if components > info.data_components {
-                let what = format!("associated data of {components} components");
-                let allowed = match info.data_components {
-                    0 => Allowed::Nothing,
-                    most => Allowed::AtMost(most),
-                };
-                return Err(errors::input(
-                    Some(i),
-                    "data_count",
-                    &what,
-                    components,
-                    allowed,
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Bytes that the result of a message has, or has at most.
-    fn result(&self, op: Op, len: usize, tag_bytes: usize) -> usize {
-        match op {
-            Op::Encrypt => self.info().encrypted_len(len),
-            Op::Seal => self.info().encrypted_len(len) + tag_bytes,
-            Op::Decrypt => len,
-            // One that is too short is refused.
-            Op::Open => len.saturating_sub(tag_bytes),
-            Op::Mac => tag_bytes,
-            Op::Verify => 0,
-        }
-    }
-
-    /// Does a call of which all parts are columns with such offsets, or with values of one
-    /// length; others are left.
-    fn run_columns<'py, O: Offset + OffsetSizeTrait>(
-        &self,
-        py: Python<'py>,
-        op: Op,
-        call: &Call<'_, 'py>,
-    ) -> PyResult<Option<Done<'py>>> {
-        let (None, None, Some(texts)) = (&call.opened, call.out, call.messages.values::<O>())
-        else {
-            return Ok(None);
-        };
-        let n = texts.count();
-        let nonces = match &call.nonces {
-            Some(column) => column.flat(n).map(Some),
-            None => Some(None),
-        };
-        let (Some(nonces), Some(data)) = (nonces, call.data.values(n)) else {
-            return Ok(None);
-        };
-        let columns = Columns {
-            texts,
-            nonces,
-            data,
-        };
-        let key = &*self.0;
-        let run = |to| match columns.bytes() < RELEASE {
-            true => columns.run(key, op, to),
-            false => py.detach(|| columns.run(key, op, to)),
-        };
-        let refused = |(error, start)| errors::refused(error, start);
-        let (results, failed) = match (op, &call.tags) {
-            (Op::Verify, GivenTags::Column(tags)) => {
-                let Some(Flat { bytes, width }) = tags.flat(n) else {
-                    return Ok(None);
-                };
-                (
-                    None,
-                    run(To::Tags(&mut bytes.to_vec(), width)).map_err(refused)?,
-                )
-            }
-            (Op::Mac, GivenTags::Bytes(width)) => {
-                let mut tags = errors::room(n * width)?;
-                tags.resize(n * width, 0);
-                let failed = run(To::Tags(&mut tags, *width)).map_err(refused)?;
-                (
-                    Some(arrow::Column::fixed(tags, n, *width, &failed)?),
-                    failed,
-                )
-            }
-            (_, GivenTags::Bytes(tag_bytes)) => {
-                let len = |len| self.result(op, len, *tag_bytes);
-                let (offsets, total) = columns.results(len)?;
-                output::fits::<O>(total)?;
-                let mut memory = errors::room(total)?;
-                let to = To::Texts(&offsets, memory.spare_capacity_mut(), *tag_bytes);
-                let failed = run(to).map_err(refused)?;
-                let written = memory::written(memory, total);
-                (Some(arrow::Column::new(written, offsets, &failed)?), failed)
-            }
-            _ => return Ok(None),
-        };
-        Ok(Some(Done {
-            results: results
-                .map(|column| column.into_bound_py_any(py))
-                .transpose()?,
-            failed,
-            messages: n,
-        }))
-    }
-
-    fn run<'py>(&self, py: Python<'py>, op: Op, call: Call<'_, 'py>) -> PyResult<Done<'py>> {
-        self.check_op(op)?;
-        let lengths = match (op, self.info().lengths) {
-            (Op::Mac, _) => Lengths::OfTags,
-            (Op::Decrypt, aescomb::Lengths::Padded)
-            | (Op::Open, aescomb::Lengths::Filled | aescomb::Lengths::Untold) => Lengths::Shorter,
-            _ => Lengths::Known,
-        };
-        if lengths != Lengths::Shorter {
-            if let Some(done) = self.run_columns::<i32>(py, op, &call)? {
-                return Ok(done);
-            }
-            if let Some(done) = self.run_columns::<i64>(py, op, &call)? {
-                return Ok(done);
-            }
-        }
-        let sources = call.messages.sources()?;
-        let n = sources.len();
-        let nonces = match &call.nonces {
-            Some(column) => column.slices("nonces", n)?,
-            None => Vec::new(),
-        };
-        if let Some(lengths) = &call.opened {
-            errors::count("opened_lengths", lengths.len(), n)?;
-        }
-        let tag_bytes = match call.tags {
-            GivenTags::Bytes(bytes) => bytes,
-            GivenTags::Column(_) => 0,
-        };
-        let lens: Vec<usize> = sources
-            .iter()
-            .map(|source| self.result(op, source.len(), tag_bytes))
-            .collect();
-        let mut tags: Vec<Vec<u8>> = match &call.tags {
-            GivenTags::Bytes(_) => Vec::new(),
-            GivenTags::Column(column) => column
-                .slices("tags", n)?
-                .into_iter()
-                .map(<[u8]>::to_vec)
-                .collect(),
-        };
-        let mut batch = Batch {
-            sources,
-            nonces,
-            data: call.data.slices(n)?,
-            tags: match op {
-                Op::Mac => Tags::Made,
-                Op::Verify => Tags::Given(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
-                _ => Tags::Appended(tag_bytes),
-            },
-            opened: call.opened,
-            places: Vec::new(),
-            lengths,
-        };
-        self.check(&batch)?;
-        let mut output = match op {
-            Op::Verify => None,
-            _ => Some(Output::new(py, &call.messages, &lens, lengths, call.out)?),
-        };
-        if let Some(output) = &mut output {
-            batch.places = output.places(&lens);
-        }
-        let key = &*self.0;
-        let outcome = match batch.bytes() < RELEASE {
-            true => batch.run(key, op),
-            false => py.detach(|| batch.run(key, op)),
-        };
-        let Outcome {
-            failed,
-            lens: shorter,
-        } = outcome.map_err(|(error, start)| errors::refused(error, start))?;
-        let results = match output {
-            Some(output) => Some(output.finish(py, lens, shorter, &failed)?),
-            None => None,
-        };
-        Ok(Done {
-            results,
-            failed,
-            messages: n,
-        })
-    }
+/// One if it is not said how many.
+fn threads_of(given: Option<usize>) -> PyResult<NonZeroUsize> {
+    NonZeroUsize::new(given.unwrap_or(1))
+        .ok_or_else(|| PyValueError::new_err("threads: expected one or more, not 0"))
 }
 
 #[pymethods]
@@ -399,32 +164,37 @@ impl Key {
             Ok(algorithm) => algorithm.mode,
             Err(_) => mode.parse().map_err(unknown)?,
         };
-        let key =
-            aescomb::Key::new(mode, key.as_bytes()).map_err(|error| errors::refused(error, 0))?;
+        let key = aescomb::Key::new(mode, key.as_bytes())
+            .map_err(|error| errors::refused(error, |i| i))?;
         match given {
             Ok(algorithm) if algorithm != key.algorithm() => {
                 let (given, bits) = (key.algorithm().key_bits, algorithm.key_bits);
                 let what = format!("key of {given} bits for {algorithm}");
                 Err(errors::input(None, "key_length", &what, given, bits))
             }
-            _ => Ok(Key(Box::new(key))),
+            _ => Ok(Key(Held::One(Box::new(key)))),
         }
     }
 
     /// The mode it was made for.
     #[getter]
     fn mode(&self) -> Mode {
-        Mode(self.0.mode())
+        Mode(self.any().mode())
     }
 
-    /// Bits of an AES key: 128, 192 or 256. A mode with two keys takes twice as many.
+    /// Bits of an AES key: 128, 192 or 256. A mode with two keys takes twice as many. Of keys
+    /// for rows, the fewest.
     #[getter]
     fn key_bits(&self) -> usize {
-        self.0.algorithm().key_bits
+        let bits = |key: &aescomb::Key| key.algorithm().key_bits;
+        match &self.0 {
+            Held::One(key) => bits(key),
+            Held::Rows(rows) => rows.all().map(|key| bits(key.any())).min().unwrap_or(0),
+        }
     }
 
     fn __repr__(&self) -> String {
-        format!("<aescomb.Key {}>", self.0.algorithm())
+        format!("<aescomb.Key {}>", self.shown())
     }
 
     /// Encrypts messages, in a mode that does not authenticate.
@@ -445,16 +215,18 @@ impl Key {
     /// >>> records = numpy.zeros((2, 24), "uint8")
     /// >>> key.encrypt_many(nonces, records, out=records) is records
     /// True
-    #[pyo3(signature = (nonces, messages, *, out=None))]
+    #[pyo3(signature = (nonces, messages, *, out=None, threads=None))]
     fn encrypt_many<'py>(
         &self,
         py: Python<'py>,
         nonces: Option<Object<'_, 'py>>,
         messages: Object<'_, 'py>,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Encrypt, call)?.good(py)
@@ -463,24 +235,36 @@ impl Key {
     /// Decrypts messages, in a mode that does not authenticate. Messages can fail only where
     /// padding is taken off.
     ///
+    /// ``to`` is the type of a column of results: ``"binary"``, ``"string"``, ``"bool"``, the
+    /// name of a type of numbers such as ``"int64"``, or an object with ``__arrow_c_schema__``
+    /// such as ``pyarrow.timestamp("us")``. ``"binary"`` and ``"string"`` have offsets of as
+    /// many bits, or views, as the messages have.
+    ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("cbc-pkcs7", bytes(16))
     /// >>> encrypted = key.encrypt_many(bytes(2 * 16), [b"one", b"two"])
     /// >>> encrypted[1] = bytes(16)
     /// >>> key.decrypt_many(bytes(2 * 16), encrypted, on_failure="return")
     /// ([b'one', None], [1])
-    #[pyo3(signature = (nonces, messages, *, on_failure="raise", out=None))]
+    #[pyo3(signature = (
+        nonces, messages, *, to=None, on_failure="raise", out=None, threads=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn decrypt_many<'py>(
         &self,
         py: Python<'py>,
         nonces: Option<Object<'_, 'py>>,
         messages: Object<'_, 'py>,
+        to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let call = Call {
+            to: to.map(To::new).transpose()?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Decrypt, call)?.reported(py, told)
@@ -497,7 +281,18 @@ impl Key {
     /// >>> [len(message) for message in sealed]
     /// [19, 19]
     /// >>> sealed = key.seal_many(nonces, [b"one", b"two"], [b"for one", b"for two"])
-    #[pyo3(signature = (nonces, messages, associated_data=None, *, tag_bytes=None, out=None))]
+    ///
+    /// Nonces made here:
+    ///
+    /// >>> sealed = key.seal_many("inline", [b"one", b"two"])
+    /// >>> [len(message) for message in sealed]
+    /// [31, 31]
+    /// >>> key.open_many("inline", sealed)
+    /// [b'one', b'two']
+    #[pyo3(signature = (
+        nonces, messages, associated_data=None, *, tag_bytes=None, out=None, threads=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn seal_many<'py>(
         &self,
         py: Python<'py>,
@@ -506,11 +301,13 @@ impl Key {
         associated_data: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             data: Data::of_batch(associated_data)?,
             tags: self.tag_bytes(Op::Seal, tag_bytes)?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Seal, call)?.good(py)
@@ -519,7 +316,7 @@ impl Key {
     /// Checks the tags of messages and decrypts them.
     ///
     /// ``opened_lengths`` are the lengths of the opened messages, for Julius, which does not
-    /// tell them.
+    /// tell them. ``to`` is the type of a column of results, as in ``decrypt_many``.
     ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("gcm", bytes(16))
@@ -534,8 +331,8 @@ impl Key {
     /// >>> key.open_many(nonces, sealed, on_failure="return")
     /// ([None, b'two'], [0])
     #[pyo3(signature = (
-        nonces, messages, associated_data=None, *, tag_bytes=None, opened_lengths=None,
-        on_failure="raise", out=None
+        nonces, messages, associated_data=None, *, tag_bytes=None, opened_lengths=None, to=None,
+        on_failure="raise", out=None, threads=None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn open_many<'py>(
@@ -546,15 +343,19 @@ impl Key {
         associated_data: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
         opened_lengths: Option<Object<'_, 'py>>,
+        to: Option<Object<'_, 'py>>,
         on_failure: &str,
         out: Option<Object<'_, 'py>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let call = Call {
             data: Data::of_batch(associated_data)?,
             tags: self.tag_bytes(Op::Open, tag_bytes)?,
             opened: opened_lengths.map(input::lengths).transpose()?,
+            to: to.map(To::new).transpose()?,
             out,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Open, call)?.reported(py, told)
@@ -566,23 +367,25 @@ impl Key {
     /// >>> key = aescomb.Key("cmac", bytes(16))
     /// >>> [tag.hex() for tag in key.mac_many([b"one", b"two"], tag_bytes=8)]
     /// ['15cf9f78bfb166db', '968940b6c7f4cf30']
-    #[pyo3(signature = (messages, nonces=None, *, tag_bytes=None))]
+    #[pyo3(signature = (messages, nonces=None, *, tag_bytes=None, threads=None))]
     fn mac_many<'py>(
         &self,
         py: Python<'py>,
         messages: Object<'_, 'py>,
         nonces: Option<Object<'_, 'py>>,
         tag_bytes: Option<usize>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             tags: self.tag_bytes(Op::Mac, tag_bytes)?,
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Mac, call)?.good(py)
     }
 
     /// Checks the tags of messages; with ``on_failure="return"`` returns the indices of those
-    /// whose tags are wrong.
+    /// whose tags are wrong. A null has no tag: if it is given one, that is wrong.
     ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("cmac", bytes(16))
@@ -590,7 +393,7 @@ impl Key {
     /// >>> key.verify_many([b"one", b"two"], tags)
     /// >>> key.verify_many([b"one", b"too"], tags, on_failure="return")
     /// [1]
-    #[pyo3(signature = (messages, tags, nonces=None, *, on_failure="raise"))]
+    #[pyo3(signature = (messages, tags, nonces=None, *, on_failure="raise", threads=None))]
     fn verify_many<'py>(
         &self,
         py: Python<'py>,
@@ -598,11 +401,13 @@ impl Key {
         tags: Object<'_, 'py>,
         nonces: Option<Object<'_, 'py>>,
         on_failure: &str,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let told = OnFailure::new(on_failure)?;
         let tags = Column::new(tags, "tags", self.info().longest_tag())?;
         let call = Call {
             tags: GivenTags::Column(tags),
+            threads: threads_of(threads)?,
             ..Call::new(Messages::new(messages)?, self.nonces(nonces)?)
         };
         self.run(py, Op::Verify, call)?.reported(py, told)
@@ -616,7 +421,7 @@ impl Key {
         nonce: Option<Object<'_, 'py>>,
         message: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(Key::message(message)?, Key::nonce(nonce)?);
+        let call = Call::new(Key::message(message)?, self.nonce(nonce)?);
         self.run(py, Op::Encrypt, call)?.one(py)
     }
 
@@ -628,7 +433,7 @@ impl Key {
         nonce: Option<Object<'_, 'py>>,
         message: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let call = Call::new(Key::message(message)?, Key::nonce(nonce)?);
+        let call = Call::new(Key::message(message)?, self.nonce(nonce)?);
         self.run(py, Op::Decrypt, call)?.one(py)
     }
 
@@ -651,7 +456,7 @@ impl Key {
         let call = Call {
             data: Data::of_one(associated_data)?,
             tags: self.tag_bytes(Op::Seal, tag_bytes)?,
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Seal, call)?.one(py)
     }
@@ -673,7 +478,7 @@ impl Key {
             data: Data::of_one(associated_data)?,
             tags: self.tag_bytes(Op::Open, tag_bytes)?,
             opened: opened_length.map(|len| vec![len]),
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Open, call)?.one(py)
     }
@@ -693,7 +498,7 @@ impl Key {
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = Call {
             tags: self.tag_bytes(Op::Mac, tag_bytes)?,
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Mac, call)?.one(py)
     }
@@ -707,10 +512,10 @@ impl Key {
         tag: Object<'_, 'py>,
         nonce: Option<Object<'_, 'py>>,
     ) -> PyResult<()> {
-        let tags = Column::Items(vec![input::bytes(tag, "tag")?]);
+        let tags = Column::Items(vec![Some(input::bytes(tag, "tag")?)]);
         let call = Call {
             tags: GivenTags::Column(tags),
-            ..Call::new(Key::message(message)?, Key::nonce(nonce)?)
+            ..Call::new(Key::message(message)?, self.nonce(nonce)?)
         };
         self.run(py, Op::Verify, call)?.good(py).map(|_| ())
     }

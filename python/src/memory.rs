@@ -42,6 +42,8 @@ unsafe impl Send for Source<'_> {}
 unsafe impl Sync for Source<'_> {}
 // SAFETY: as above.
 unsafe impl Send for Place<'_> {}
+// SAFETY: nothing is reached through a shared one.
+unsafe impl Sync for Place<'_> {}
 
 impl<'a> From<&'a [u8]> for Source<'a> {
     fn from(bytes: &'a [u8]) -> Self {
@@ -56,6 +58,25 @@ impl<'a> From<&'a [u8]> for Source<'a> {
 impl<'a> Source<'a> {
     pub(crate) fn len(self) -> usize {
         self.len
+    }
+
+    /// Appends the first `len` bytes, which there are, to `front`: the rest.
+    pub(crate) fn behind(self, len: usize, front: &mut Vec<u8>) -> Source<'a> {
+        assert!(len <= self.len);
+        front.reserve(len);
+        let end = front.len();
+        // SAFETY: the source is borrowed and has so many bytes; there is room for them, and
+        // they are written before they are counted.
+        let start = unsafe {
+            front.as_mut_ptr().add(end).copy_from(self.start, len);
+            front.set_len(end + len);
+            self.start.add(len)
+        };
+        Source {
+            start,
+            len: self.len - len,
+            borrow: PhantomData,
+        }
     }
 
     /// The text of a message that makes a tag only.
@@ -86,6 +107,18 @@ impl<'a> Place<'a> {
             }
         };
         lens.iter().map(next).collect()
+    }
+
+    /// Writes these bytes to the beginning; what is behind them remains.
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.len);
+        // SAFETY: it is borrowed exclusively, and has so many bytes.
+        self.start = unsafe {
+            self.start
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            self.start.add(bytes.len())
+        };
+        self.len -= bytes.len();
     }
 
     /// The place as bytes, which are zero.
@@ -141,7 +174,7 @@ impl<'py> Blank<'py> {
 pub(crate) fn written(mut values: Vec<u8>, len: usize) -> Vec<u8> {
     assert!(len <= values.capacity());
     // SAFETY: callers give the lengths that the library reports to have written, one
-    // after the other.
+    // after the other, each behind the nonce that was written if there is one.
     unsafe { values.set_len(len) };
     values
 }

@@ -1,10 +1,12 @@
 //! Where results go: `bytes` objects, rows of an array, an Arrow column.
 
-use crate::arrow::{self, Type};
+use crate::column::{self, Column, Results};
 use crate::errors;
 use crate::input::{self, Messages};
 use crate::memory::{self, Blank, Place, Rows};
-use arrow_array::OffsetSizeTrait;
+use crate::present::Chosen;
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
@@ -26,16 +28,19 @@ pub(crate) enum Lengths {
 pub(crate) enum Output<'py> {
     Items(Vec<Blank<'py>>),
     Rows(Bound<'py, PyAny>, Rows),
-    Column(Vec<u8>, Type),
+    /// Of this type.
+    Column(Vec<u8>, DataType),
 }
 
 impl<'py> Output<'py> {
-    /// For results in places of these lengths; in `out` if it is given.
+    /// For results of these rows in places of these lengths; in `out` if it is given. `of`:
+    /// the type of a column of results.
     pub(crate) fn new(
         py: Python<'py>,
         messages: &Messages<'py>,
-        lens: &[usize],
-        lengths: Lengths,
+        rows: Chosen<'_>,
+        (lens, lengths): (&[usize], Lengths),
+        of: Option<DataType>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         match (messages, out) {
@@ -55,7 +60,16 @@ impl<'py> Output<'py> {
                     None => Output::array(py, rows.count, width),
                 }
             }
-            (Messages::Arrow(column), None) => Output::column(column.results, lens, lengths),
+            (Messages::Arrow(column), None) => {
+                let of = of.unwrap_or(DataType::LargeBinary);
+                let mut done = 0;
+                for part in column.ranges() {
+                    let count = rows.within(part).count();
+                    column::fits(lens[done..done + count].iter().sum(), &of)?;
+                    done += count;
+                }
+                Ok(Output::Column(errors::room(lens.iter().sum())?, of))
+            }
             (_, Some(_)) => {
                 let text = "out: only results of an array of messages go to an array";
                 Err(PyTypeError::new_err(text))
@@ -90,19 +104,6 @@ impl<'py> Output<'py> {
         Ok(Output::Rows(out.clone(), rows))
     }
 
-    fn column(form: Type, lens: &[usize], lengths: Lengths) -> PyResult<Self> {
-        let form = match (lengths, form) {
-            (Lengths::OfTags, _) => Type::FixedSize,
-            (Lengths::Shorter, Type::FixedSize) => Type::LargeBinary,
-            (_, form) => form,
-        };
-        let total = lens.iter().sum();
-        if form == Type::Binary {
-            fits::<i32>(total)?;
-        }
-        Ok(Output::Column(errors::room(total)?, form))
-    }
-
     /// Places of these lengths, as given to [`Output::new`].
     pub(crate) fn places(&mut self, lens: &[usize]) -> Vec<Place<'_>> {
         match self {
@@ -117,6 +118,8 @@ impl<'py> Output<'py> {
     pub(crate) fn finish(
         self,
         py: Python<'py>,
+        messages: &Messages<'py>,
+        rows: Chosen<'_>,
         lens: Vec<usize>,
         shorter: Option<Vec<usize>>,
         failed: &[usize],
@@ -124,16 +127,17 @@ impl<'py> Output<'py> {
         match self {
             Output::Items(items) => {
                 let lens = shorter.unwrap_or(lens);
-                let mut results: Vec<_> = items
-                    .into_iter()
-                    .zip(lens)
-                    .map(|(item, len)| Some(item.finish(len)))
-                    .collect();
-                failed.iter().for_each(|i| results[*i] = None);
+                let mut results = Vec::with_capacity(rows.range().len());
+                for ((item, len), row) in items.into_iter().zip(lens).zip(rows.rows()) {
+                    results.resize_with(row, || None);
+                    results.push(Some(item.finish(len)));
+                }
+                results.resize_with(rows.range().len(), || None);
+                failed.iter().for_each(|i| results[rows.row(*i)] = None);
                 PyList::new(py, results).map(Bound::into_any)
             }
             Output::Rows(array, _) => Ok(array),
-            Output::Column(values, form) => {
+            Output::Column(values, of) => {
                 let mut values = memory::written(values, lens.iter().sum());
                 let lens = match shorter {
                     None => lens,
@@ -142,43 +146,49 @@ impl<'py> Output<'py> {
                         shorter
                     }
                 };
-                let column = match form {
-                    Type::Binary => arrow::Column::new(values, offsets::<i32>(&lens), failed),
-                    Type::LargeBinary => arrow::Column::new(values, offsets::<i64>(&lens), failed),
-                    Type::FixedSize => {
-                        let width = lens.first().copied().unwrap_or(0);
-                        arrow::Column::fixed(values, lens.len(), width, failed)
-                    }
+                let values = Buffer::from_vec(values);
+                let ranges: Vec<_> = match messages {
+                    Messages::Arrow(column) => column.ranges().collect(),
+                    _ => vec![rows.range()],
                 };
-                column?.into_bound_py_any(py)
+                let (mut done, mut start) = (0, 0);
+                let mut parts = Vec::with_capacity(ranges.len());
+                for range in ranges {
+                    let rows = rows.within(range);
+                    let messages = done..done + rows.count();
+                    let ends = ends(&lens[messages.clone()]);
+                    let total = ends[rows.count()] as usize;
+                    let place = |limit| failed.partition_point(|i| *i < limit);
+                    let failed = &failed[place(messages.start)..place(messages.end)];
+                    let failed: Vec<usize> = failed.iter().map(|i| i - done).collect();
+                    let results = Results {
+                        bytes: values.slice_with_length(start, total),
+                        ends,
+                        rows,
+                        failed: &failed,
+                        row: &|i| rows.row(i),
+                    };
+                    parts.push(results.array(&of)?);
+                    (done, start) = (messages.end, start + total);
+                }
+                Column::new(parts, of).into_bound_py_any(py)
             }
         }
     }
 }
 
-/// Refuses results of more bytes than such offsets tell.
-pub(crate) fn fits<O: OffsetSizeTrait>(total: usize) -> PyResult<()> {
-    let most = O::MAX_OFFSET;
-    if total <= most {
-        return Ok(());
-    }
-    let what = format!("results of {total} bytes in a binary column");
-    let allowed = format!("at most {most}; large_binary takes more");
-    Err(errors::input(None, "output_length", &what, total, allowed))
-}
-
 /// Where values of these lengths, one after the other, begin and end.
-fn offsets<O: OffsetSizeTrait>(lens: &[usize]) -> Vec<O> {
+pub(crate) fn ends(lens: &[usize]) -> Vec<i64> {
     let mut end = 0;
     let ends = lens.iter().map(|len| {
         end += len;
-        O::usize_as(end)
+        end as i64
     });
-    [O::usize_as(0)].into_iter().chain(ends).collect()
+    [0].into_iter().chain(ends).collect()
 }
 
 /// Moves results together that are shorter than their places.
-fn close_up(values: &mut Vec<u8>, places: &[usize], lens: &[usize]) {
+pub(crate) fn close_up(values: &mut Vec<u8>, places: &[usize], lens: &[usize]) {
     let (mut from, mut to) = (0, 0);
     for (place, len) in places.iter().zip(lens) {
         values.copy_within(from..from + len, to);

@@ -60,7 +60,10 @@ def releaser(kind):
     @CFUNCTYPE(None, c_void_p)
     def release(place):
         given = kind.from_address(place)
-        del ALIVE[given.private_data]
+        _, owned = ALIVE.pop(given.private_data)
+        for other in owned:
+            if isinstance(other, SchemaStruct | ArrayStruct) and other.release:
+                RELEASE[type(other)](ctypes.addressof(other))
         given.release = None
 
     return release
@@ -144,9 +147,10 @@ class Column:
     # Whether the pointer to the pointers is null.
     no_buffers: bool = False
     n_children: int = 0
-    dictionary: bool = False
+    # What indices lead to, and its type, which is this one's unless another is given.
+    dictionary: "Column | None" = None
     schema_children: int = 0
-    schema_dictionary: bool = False
+    schema_dictionary: "Column | None" = None
     released: bool = False
     schema_released: bool = False
     # What is added to the addresses of the structs.
@@ -159,19 +163,31 @@ class Column:
     def schema_struct(self):
         format = None if self.format is None else Guarded(self.format + b"\0")
         other = SchemaStruct()
+        values = self.schema_dictionary or self.dictionary
+        # Whoever releases a struct releases what belongs to it.
+        values = (
+            values
+            and replace(
+                values, schema_released=self.schema_released or values.schema_released
+            ).schema_struct()
+        )
         given = SchemaStruct(
             format=format and format.address,
             n_children=self.schema_children,
             children=ctypes.addressof(other),
-            dictionary=ctypes.addressof(other) if self.schema_dictionary else None,
+            dictionary=values and ctypes.addressof(values),
         )
-        return finish(given, (format, other), self.schema_released)
+        return finish(given, (format, other, values), self.schema_released)
 
     def array_struct(self):
         buffers = [None if data is None else guarded(data) for data in self.buffers]
         places = [buffer and buffer.address for buffer in buffers]
         pointers = Guarded(b"".join(struct.pack("N", place or 0) for place in places))
         other = ArrayStruct()
+        values = self.dictionary
+        values = (
+            values and replace(values, released=self.released or values.released).array_struct()
+        )
         given = ArrayStruct(
             length=self.length,
             null_count=self.null_count,
@@ -180,9 +196,9 @@ class Column:
             n_children=self.n_children,
             buffers=None if self.no_buffers else pointers.address,
             children=ctypes.addressof(other),
-            dictionary=ctypes.addressof(other) if self.dictionary else None,
+            dictionary=values and ctypes.addressof(values),
         )
-        return finish(given, (buffers, pointers, other), self.released)
+        return finish(given, (buffers, pointers, other, values), self.released)
 
     def __arrow_c_array__(self, requested_schema=None):
         return (
@@ -277,11 +293,23 @@ def fixed(values):
     return Column(b"w:%d" % width, len(values), (None, b"".join(values)))
 
 
+def by_indices(values):
+    distinct = list(dict.fromkeys(values))
+    indices = [distinct.index(value) for value in values]
+    return Column(
+        b"i",
+        len(values),
+        (None, struct.pack(f"={len(values)}i", *indices)),
+        dictionary=by_offsets(distinct, "i"),
+    )
+
+
 LAYOUTS = {
     "binary": lambda values: by_offsets(values, "i"),
     "large_binary": lambda values: by_offsets(values, "q"),
     "binary_view": by_views,
     "fixed_size_binary": fixed,
+    "dictionary": by_indices,
 }
 
 
@@ -298,30 +326,74 @@ def need(good):
         raise Malformed
 
 
-def values(column):
-    """The values of a column, ``None`` where it is null, by another reader than the one that
-    is tested."""
-    most = 1 << 48
-    need(not column.released and not column.schema_released)
-    need(column.format is not None and not column.shift and not column.schema_shift)
-    format = column.format.decode()
-    width = 0
+def width_of(format):
+    """Bytes of a value of a type of fixed size."""
     if format.startswith("w:"):
         need(format[2:].isdigit() and len(format) <= 12)
         width = int(format[2:])
         need(width < 1 << 31)
-    elif format not in ("z", "Z", "vz"):
-        raise Malformed
-    need(not column.schema_children and not column.schema_dictionary)
-    need(not column.n_children and not column.dictionary)
+        return width
+    need(format in WIDTHS)
+    return WIDTHS[format]
+
+
+WIDTHS = {"b": 0, "c": 1, "C": 1, "s": 2, "S": 2, "i": 4, "I": 4, "l": 8, "L": 8, "g": 8}
+# Of indices.
+LETTERS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q"}
+
+
+def values(column):
+    """The values of a column, ``None`` where it is null, by another reader than the one that
+    is tested."""
+    need(not column.shift and not column.schema_shift)
+    type = column.schema_dictionary or column.dictionary
+    need((type is None) == (column.dictionary is None))
+    if type is None:
+        return of_array(column)
+    need(not type.schema_released and not type.schema_children and type.format is not None)
+    need(type.schema_dictionary is None and type.dictionary is None)
+    need(column.dictionary.dictionary is None)
+    changes = dict(schema_released=False, schema_children=0, schema_dictionary=None)
+    values = replace(column.dictionary, format=type.format, **changes)
+    need(column.format is not None)
+    letter = LETTERS.get(column.format.decode())
+    need(letter)
+    try:
+        indices = of_array(column)
+    except Malformed:
+        # The dictionary may be untold.
+        of_array(values)
+        raise
+    dictionary = of_array(values)
+    result = []
+    for index in indices:
+        if index is None:
+            result.append(None)
+        else:
+            (index,) = struct.unpack(f"={letter}", index)
+            need(0 <= index < len(dictionary))
+            result.append(dictionary[index])
+    return result
+
+
+def of_array(column):
+    """Its own values, which may be indices."""
+    most = 1 << 48
+    need(not column.released and not column.schema_released)
+    need(column.format is not None)
+    format = column.format.decode()
+    by_offsets, by_views = format in ("z", "Z", "u", "U"), format in ("vz", "vu")
+    width = 0 if by_offsets or by_views else width_of(format)
+    need(not column.schema_children)
+    need(not column.n_children)
     claimed = len(column.buffers) if column.n_buffers is None else column.n_buffers
     need(not column.no_buffers)
-    if format == "vz":
+    if by_views:
         need(3 <= claimed <= 3 + (1 << 31))
         if claimed != len(column.buffers):
             raise Untold
     else:
-        need(claimed == (2 if format.startswith("w:") else 3))
+        need(claimed == (3 if by_offsets else 2))
     if claimed > len(column.buffers):
         raise Untold
     need(0 <= column.length <= most and 0 <= column.offset <= most)
@@ -337,8 +409,12 @@ def values(column):
         return given[:size]
 
     # What each value has in the second buffer, and how many more there are.
-    each, more = {"z": (4, 1), "Z": (8, 1), "vz": (16, 0)}.get(format, (width, 0))
+    each, more = {"z": (4, 1), "Z": (8, 1), "u": (4, 1), "U": (8, 1)}.get(format, (width, 0))
+    if by_views:
+        each = 16
     size = (end + more) * each if column.length else 0
+    if format == "b" and column.length:
+        size = -(-end // 8)
     need(size == 0 or column.buffers[1] is not None and size <= most)
     valid = [True] * min(column.length, 1 << 20)
     if column.buffers[0] is not None:
@@ -346,24 +422,28 @@ def values(column):
         valid = [bits >> i & 1 for i in range(first, end)]
     nulls = len(valid) - sum(map(bool, valid))
     need(column.null_count in (-1, nulls))
-    if nulls:
-        # It is refused for those.
-        return [b"" if bit else None for bit in valid]
-    if format.startswith("w:"):
+    if format == "b":
+        data = int.from_bytes(buffer(1, size), "little")
+        return [bytes([data >> i & 1]) if bit else None for i, bit in zip(range(first, end), valid)]
+    if not by_offsets and not by_views:
         data = buffer(1, size)
         if column.length > 1 << 20:
             raise Untold
-        return [data[i * width : (i + 1) * width] for i in range(first, end)]
+        places = zip(range(first, end), valid)
+        return [data[i * width : (i + 1) * width] if bit else None for i, bit in places]
     if column.length == 0:
         return []
     result = []
-    if format == "vz":
+    if by_views:
+        views = buffer(1, size)
         count = claimed - 3
         lengths = struct.unpack(f"={count}q", buffer(claimed - 1, 8 * count))
         need(all(0 <= length <= most for length in lengths))
         data = [buffer(i + 2, length) for i, length in enumerate(lengths)]
-        views = buffer(1, size)
-        for place in range(16 * first, 16 * end, 16):
+        for bit, place in zip(valid, range(16 * first, 16 * end, 16)):
+            if not bit:
+                result.append(None)
+                continue
             length, _, index, start = struct.unpack_from("<i4sii", views, place)
             need(length >= 0)
             if length <= 12:
@@ -372,11 +452,14 @@ def values(column):
                 need(0 <= index < count and 0 <= start <= len(data[index]) - length)
                 result.append(data[index][start : start + length])
         return result
-    letter = "i" if format == "z" else "q"
+    letter = "i" if format in ("z", "u") else "q"
     offsets = struct.unpack_from(f"={column.length + 1}{letter}", buffer(1, size), first * each)
     need(0 <= offsets[-1] <= most)
     data = buffer(2, offsets[-1])
-    for start, end in zip(offsets, offsets[1:]):
+    for bit, start, end in zip(valid, offsets, offsets[1:]):
+        if not bit:
+            result.append(None)
+            continue
         need(0 <= start <= end <= len(data))
         result.append(data[start:end])
     return result

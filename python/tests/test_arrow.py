@@ -112,7 +112,7 @@ def layout(request):
 
 def with_offset(column):
     """The same values, behind three others of the buffers."""
-    made = {b"z": "binary", b"Z": "large_binary", b"vz": "binary_view"}
+    made = {b"z": "binary", b"Z": "large_binary", b"vz": "binary_view", b"i": "dictionary"}
     before = LAYOUTS[made.get(column.format, "fixed_size_binary")]([bytes(16)] * 3 + VALUES)
     return replace(before, length=COUNT, offset=3)
 
@@ -138,6 +138,8 @@ def test_good_columns(call, layout):
 
 def test_lengths_of_all_sizes(layout):
     values = [RNG.randbytes(RNG.choice((0, 5, 12, 13, 40))) for _ in range(3000)]
+    if layout == "dictionary":
+        values = values[:1000]
     if layout == "fixed_size_binary":
         values = [value.ljust(40) for value in values]
     assert list(CMAC.mac_many(LAYOUTS[layout](values))) == CMAC.mac_many(values)
@@ -177,7 +179,6 @@ DAMAGE = {
     "children -1": (dict(n_children=-1), "n_children -1; allowed: 0"),
     "children of the type": (dict(schema_children=1), "n_children 1; allowed: 0"),
     "children of the type -1": (dict(schema_children=-1), "n_children -1; allowed: 0"),
-    "dictionary": (dict(dictionary=True), "a dictionary; allowed: none"),
     "released": (dict(released=True), '"arrow_array" was released'),
     "released type": (dict(schema_released=True), '"arrow_schema" was released'),
     "format null": (dict(format=None), "format is null; allowed: a string"),
@@ -189,6 +190,13 @@ DAMAGE = {
             f"w:{1 << 64}", "w:00000000016", f"w:{'0' * 5000}16", "w:١٦", "w:w:16",
         )
     },
+    **{
+        f"format {format}": (dict(format=format.encode()), r'format "d:.*; allowed: d: with prec')
+        for format in (
+            "d:", "d:1", "d:x,2", "d:1,2,99", "d:1,2,128,4", "d:0,1", "d:39,0", "d:10,0,32",
+            "d:300,2", "d:9,-129",
+        )
+    },
     "address of the array": (dict(shift=1), '"arrow_array" at 0x.*; allowed: a multiple of 8'),
     "address of the type": (dict(schema_shift=4), '"arrow_schema" at 0x.*; allowed: a multiple'),
 }  # fmt: skip
@@ -198,6 +206,8 @@ DAMAGE = {
 def test_damaged_structs(layout, damage):
     changes, text = DAMAGE[damage]
     column = LAYOUTS[layout](VALUES)
+    if layout == "dictionary" and "format" in changes and changes["format"]:
+        text = "format|indices of format"
     refused_by_all(replace(column, **changes), text)
     # A stream ends with a struct that was released, and its structs are in no capsules.
     if damage not in ("released", "address of the array", "address of the type"):
@@ -227,46 +237,137 @@ def test_sizes_that_overflow():
 
 
 OTHER_FORMATS = {
-    "": 'one of format ""', "w": 'one of format "w"', "q": 'one of format "q"', "l": "int64",
-    "u": "string", "vu": "string_view", "+s": "struct", "+w:3": r'one of format "\+w:3"',
-    "zz": 'one of format "zz"', "tsn:Europe/Berlin": 'one of format "tsn:Europe/Berlin"',
-    "x\n": r'one of format "x\\n"', "x" * 100_000: 'one of format "x{1024}"',
+    "": 'one of format ""', "w": 'one of format "w"', "q": 'one of format "q"', "n": "null",
+    "+s": "struct", "+l": "list", "+w:3": r'one of format "\+w:3"', "zz": 'one of format "zz"',
+    "ts": 'one of format "ts"', "tsn": 'one of format "tsn"', "tsx:UTC": "one of format",
+    "tDn:": "one of format", "x\n": r'one of format "x\\n"',
+    "x" * 100_000: 'one of format "x{1024}"',
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("format", OTHER_FORMATS, ids=lambda format: format[:20])
 def test_other_types(layout, format):
-    column = replace(LAYOUTS[layout](VALUES), format=format.encode())
-    text = f"expected an Arrow column.*not {OTHER_FORMATS[format]}"
+    if layout == "dictionary":
+        column = LAYOUTS[layout](VALUES)
+        dictionary = replace(column.dictionary, format=format.encode())
+        column = replace(column, dictionary=dictionary)
+        text = f"expected an Arrow column.*not a dictionary of {OTHER_FORMATS[format]}"
+    else:
+        column = replace(LAYOUTS[layout](VALUES), format=format.encode())
+        text = f"expected an Arrow column.*not {OTHER_FORMATS[format]}"
     for call in CALLS.values():
         for given in (column, Chunks((column,))):
             with pytest.raises(TypeError, match=text):
                 call(given)
 
 
-def test_dictionaries(layout):
-    column = replace(LAYOUTS[layout](VALUES), schema_dictionary=True)
+INDICES = {
+    "too large": (b"i", struct.pack("=5i", 0, 1, 5, 3, 4), "element 2: index 5; allowed: less th"),
+    "negative": (b"i", struct.pack("=5i", 0, 1, -1, 3, 4), "element 2: index -1; allowed: less"),
+    "negative int8": (b"c", struct.pack("=5b", 0, 1, 2, 3, -128), "element 4: index -128"),
+    "uint8": (b"C", struct.pack("=5B", 0, 1, 2, 3, 255), "element 4: index 255"),
+    "int16": (b"s", struct.pack("=5h", 0, 1, 2, 3, -4), "element 4: index -4"),
+    "uint16": (b"S", struct.pack("=5H", 0, 1, 2, 3, 65535), "element 4: index 65535"),
+    "uint32": (b"I", struct.pack("=5I", (1 << 32) - 1, 1, 2, 3, 4), "element 0: index 4294967295"),
+    "int64": (b"l", struct.pack("=5q", 0, 1, 1 << 62, 3, 4), "element 2: index 46116860184273879"),
+    "uint64": (b"L", struct.pack("=5Q", 0, 1, (1 << 64) - 1, 3, 4), "element 2: index "),
+}
+
+
+@pytest.mark.parametrize("damage", INDICES)
+def test_damaged_indices(damage):
+    format, indices, text = INDICES[damage]
+    column = replace(LAYOUTS["dictionary"](VALUES), format=format).with_buffer(1, indices)
+    refused_by_all(column, text)
+    refused_by_all(Chunks((column,)), text)
+    # Where a value is null, its index is not looked at.
+    wrong = int(text.split()[1].rstrip(":"))
+    valid = [i != wrong for i in range(COUNT)]
+    column = replace(column, null_count=1).with_buffer(0, bitmap(valid))
+    expected = [value if bit else None for value, bit in zip(VALUES, valid)]
+    assert list(CMAC.mac_many(column)) == CMAC.mac_many(expected)
+
+
+def test_damaged_dictionaries():
+    column = LAYOUTS["dictionary"](VALUES)
+    for change, text in [
+        (dict(length=4), "index 4; allowed: less than 4"),
+        (dict(length=-1), "length -1"),
+        (dict(n_buffers=1), "n_buffers 1"),
+        (dict(released=True), '"arrow_array" was released'),
+        (dict(schema_released=True), '"arrow_schema" was released'),
+        (dict(null_count=2), "null_count 2"),
+        (dict(n_children=1), "n_children 1"),
+    ]:
+        changed = replace(column, dictionary=replace(column.dictionary, **change))
+        refused_by_all(changed, text)
+    twice = replace(column, dictionary=column)
     for call in CALLS.values():
-        with pytest.raises(TypeError, match="expected an Arrow column.*not dictionary"):
-            call(column)
+        with pytest.raises(TypeError, match="not a dictionary of a dictionary"):
+            call(twice)
+    refused_by_all(replace(twice, schema_dictionary=column.dictionary), "a dictionary of a dict")
+    stream = Chunks((replace(column, dictionary=None),), schema=column)
+    refused_by_all(stream, "no dictionary; allowed: that of the type")
+    plain = LAYOUTS["fixed_size_binary"](VALUES)
+    stream = Chunks((replace(plain, dictionary=plain),), schema=plain)
+    refused_by_all(stream, "a dictionary; allowed: none of this type")
+    ends = with_ends("binary", OFFSETS["beyond"], 0)
+    refused_by_all(replace(column, dictionary=ends), "dictionary: element 1: value offsets")
 
 
-def test_nulls(layout):
+def nulled(values, valid):
+    return [value if bit else None for value, bit in zip(values, valid)]
+
+
+@pytest.mark.parametrize(
+    "valid", [[1, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1], [0, 0, 0, 0, 1]], ids=str
+)
+def test_nulls(layout, valid):
     column = LAYOUTS[layout](VALUES)
-    nulls = replace(column.with_buffer(0, bitmap([1, 1, 0, 1, 0])), null_count=2)
-    behind = with_offset(column).with_buffer(0, bitmap([0] * 3 + [1, 1, 0, 1, 0]))
+    count = valid.count(0)
+    nulls = replace(column.with_buffer(0, bitmap(valid)), null_count=count)
+    behind = with_offset(column).with_buffer(0, bitmap([0] * 3 + valid))
+    first = valid.index(0)
     for given in (
         nulls,
         replace(nulls, null_count=-1),
-        replace(behind, null_count=2),
-        Chunks((replace(column, length=2), replace(nulls, offset=2, length=3))),
+        replace(behind, null_count=count),
+        Chunks(
+            tuple(
+                replace(nulls, offset=i, length=n, null_count=-1)
+                for i, n in [(0, 2), (2, 0), (2, 3)]
+            )
+        ),
     ):
-        for call in CALLS.values():
-            with pytest.raises(aescomb.InputError) as caught:
+        for name, call in CALLS.items():
+            if name.startswith("messages"):
+                assert plain(call(given)) == plain(call(nulled(VALUES, valid)))
+                continue
+            with pytest.raises(aescomb.InputError, match=f"null in {name.split()[0]}") as caught:
                 call(given)
-            assert (caught.value.field, caught.value.message) == ("null", 2)
-    for wrong in (0, 1, 3):
-        refused_by_all(replace(nulls, null_count=wrong), f"null_count {wrong}; allowed: 2, ")
+            assert (caught.value.field, caught.value.message) == ("null", first)
+    for wrong in {0, 1, 3, 5} - {count}:
+        refused_by_all(replace(nulls, null_count=wrong), f"null_count {wrong}; allowed: {count}, ")
+
+
+def test_what_is_null_is_not_looked_at(layout):
+    """Neither bytes nor offsets nor views, whatever they are."""
+    valid = [1, 1, 0, 1, 0]
+    column = replace(LAYOUTS[layout](VALUES), null_count=2).with_buffer(0, bitmap(valid))
+    garbage = {
+        "binary": struct.pack("=6i", 0, 16, 32, 48, 64, 64),
+        "large_binary": struct.pack("=6q", 0, 16, 32, 48, 64, 64),
+        "binary_view": column.buffers[1][:32]
+        + b"\xff" * 16
+        + column.buffers[1][48:64]
+        + b"\xff" * 16,
+        "fixed_size_binary": b"".join(VALUES[:2]) + bytes(16) + VALUES[3] + bytes(16),
+        "dictionary": struct.pack("=5i", 0, 1, -7, 3, 1 << 30),
+    }
+    damaged = column.with_buffer(1, garbage[layout])
+    for name, call in CALLS.items():
+        if name.startswith("messages"):
+            assert plain(call(damaged)) == plain(call(nulled(VALUES, valid)))
 
 
 ENDS = [16 * i for i in range(COUNT + 1)]
@@ -404,7 +505,7 @@ def test_arrays_of_other_types_than_their_stream(layout):
         # Only the numbers of buffers tell.
         if {len(LAYOUTS[name](VALUES).buffers) for name in (layout, other)} == {2, 3}:
             stream = Chunks((LAYOUTS[layout](VALUES),), schema=LAYOUTS[other](VALUES))
-            refused_by_all(stream, "n_buffers")
+            refused_by_all(stream, "n_buffers|dictionary; allowed")
 
 
 def test_structs_can_be_taken_once(call, layout):
@@ -470,6 +571,7 @@ def test_untrusted_ipc(call, damage):
         refused(call, column, "offset|view")
 
 
+@pytest.mark.parametrize("layout", TYPES)
 @pytest.mark.parametrize("count", [COUNT + 1, 1 << 20, 1 << 40])
 def test_untrusted_ipc_that_is_too_long(call, layout, count):
     """Buffers are shorter than the number of values says, which is there twice."""

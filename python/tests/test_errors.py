@@ -62,12 +62,16 @@ MISTAKES = [
     (lambda: CMAC.open(None, b""), (None, "operation", 5, "mac and verify")),
     (lambda: CTR.verify(b"", b""), (None, "operation", 3, "encrypt and decrypt")),
     (
-        lambda: GCM.seal_many(N2, pa.array([b"", None], pa.binary())),
-        (1, "null", 0, "bytes"),
+        lambda: GCM.seal_many(pa.array([bytes(12), None], pa.binary(12)), [b"", b""]),
+        (1, "null", 0, "bytes, as the message is not null"),
     ),
     (
-        lambda: GCM.seal_many(N2, pa.chunked_array([[b""], [None]], pa.large_binary())),
-        (1, "null", 0, "bytes"),
+        lambda: GCM.seal_many(N2, [b"", b""], pa.chunked_array([[b""], [None]], pa.large_binary())),
+        (1, "null", 0, "bytes, as the message is not null"),
+    ),
+    (
+        lambda: GCM.seal_many([b"1", None, None], [b"", None, b""]),
+        (2, "null", 0, "bytes, as the message is not null"),
     ),
     (
         lambda: GCM.seal_many(N2, ROWS, out=np.zeros((2, 39), np.uint8)),
@@ -97,7 +101,7 @@ TYPES = [
         lambda: GCM.seal_many(N2, [b"", "two"]),
         r"messages\[1\]: expected a bytes-like object, not str",
     ),
-    (lambda: GCM.seal_many([b"", None], [b"", b""]), r"nonces\[1\]: .* not NoneType"),
+    (lambda: GCM.seal_many([b"", 1], [b"", b""]), r"nonces\[1\]: .* not int"),
     (lambda: GCM.seal_many(N2, b"one message"), "messages: expected a list .*, not bytes"),
     (lambda: GCM.seal_many(N2, "messages"), "messages: expected a list .*, not str"),
     (lambda: GCM.seal_many(N2, {b"": b""}), "messages: expected a list .*, not dict"),
@@ -111,8 +115,16 @@ TYPES = [
     (lambda: GCM.seal_many(N2, ROWS[:, ::2]), "numpy.ascontiguousarray"),
     (lambda: GCM.seal_many(N2, ROWS[::-1]), "numpy.ascontiguousarray"),
     (lambda: GCM.seal_many(N2, np.broadcast_to(ROWS[0], (2, 24))), "numpy.ascontiguousarray"),
-    (lambda: GCM.seal_many(N2, pa.array([1, 2])), "not int64"),
-    (lambda: GCM.seal_many(N2, pa.array(["1", "2"])), "not string"),
+    (lambda: GCM.seal_many(N2, pa.array([[1], [2]])), "messages: .* or a dictionary .* not list"),
+    (lambda: GCM.seal_many(N2, pa.nulls(2)), "messages: expected an Arrow column .* not null"),
+    (lambda: GCM.seal_many(pa.nulls(2), [b"", b""]), "nonces: expected an Arrow column"),
+    (lambda: GCM.open_many([], [], to="string"), "to: only results of an Arrow column"),
+    (lambda: GCM.open_many([], pa.array([b""]), to=7), "to: expected 'binary', .*, not int"),
+    (lambda: GCM.open_many([], pa.array([b""]), to=pa.list_(pa.int8())), "to: .*, not list"),
+    (
+        lambda: GCM.open_many([], pa.array([b""]), to=pa.dictionary(pa.int8(), pa.string())),
+        "to: .*, not a dictionary",
+    ),
     (lambda: GCM.seal_many(N2, pa.table({"a": [b"", b""]})), "not struct"),
     (lambda: GCM.seal_many(N2, [b"", b""], "header"), "associated_data: expected bytes"),
     (lambda: GCM.seal_many(N2, [b"", b""], [b"", 2]), r"associated_data\[1\]: .* not int"),
@@ -147,6 +159,8 @@ def test_values():
         aescomb.Key("eax", bytes(16))
     with pytest.raises(ValueError, match="expected 'raise' or 'return', not 'ignore'"):
         GCM.open_many([], [], on_failure="ignore")
+    with pytest.raises(ValueError, match="to: expected 'binary', .*, not 'text'"):
+        GCM.open_many([], pa.array([], pa.binary()), to="text")
     with pytest.raises(OverflowError):
         GCM.seal_many([], [], tag_bytes=-1)
 
@@ -227,6 +241,12 @@ def test_more_than_memory():
     many = pa.FixedSizeBinaryArray.from_buffers(pa.binary(0), 1 << 45, [None, pa.py_buffer(b"")])
     with pytest.raises(MemoryError):
         CTR.encrypt_many([], many)
+    with pytest.raises(MemoryError):
+        CMAC.mac_many(many)
+    with pytest.raises(MemoryError):
+        SIV.seal_many(None, many)
+    with pytest.raises(MemoryError):
+        aescomb.Keys({b"": GCM}).of(many)
     assert len(GCM.seal_many(N2, Boasts())) == 2
 
 

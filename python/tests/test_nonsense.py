@@ -18,11 +18,13 @@ POOL = [
     np.array(["x", b"y"], object), np.array([b"x", b"yy"]), np.zeros((2, 2), object),
     pa.array([b"", b"1"]), pa.array([b"1" * 16, b"2" * 16], pa.binary(16)), pa.array([b"", None]),
     pa.array([1]), pa.array([bytes(32)] * 2, pa.binary_view()), pa.chunked_array([[b"1"], [b"2"]]),
-    pa.table({"a": [1]}), pa.nulls(2), pa.nulls(2, pa.binary()),
+    pa.table({"a": [1]}), pa.nulls(2), pa.nulls(2, pa.binary()), pa.array([None, b"1" * 16]),
+    pa.array(["1", None], pa.string_view()), pa.array([True, None]), pa.array([None, 1.5]),
+    pa.array([b"1" * 16, None, b"1" * 16]).dictionary_encode(), [None, b"1"],
 ]  # fmt: skip
 NAMES = [
     "associated_data", "tag_bytes", "opened_lengths", "opened_length", "on_failure", "out",
-    "nonces",
+    "nonces", "to",
 ]  # fmt: skip
 
 
@@ -39,6 +41,8 @@ def test_nonsense(mode):
         method = rng.choice(methods)
         positional = [rng.choice(POOL) for _ in range(rng.choice((2, 2, 2, 3)))]
         named = {name: rng.choice(POOL) for name in rng.sample(NAMES, rng.choice((0, 0, 0, 1, 2)))}
+        if "to" in named and rng.random() < 0.8:
+            named["to"] = rng.choice(("binary", "string", "int8", pa.int64(), pa.binary(3)))
         if "on_failure" in named:
             named["on_failure"] = rng.choice(("raise", "return"))
         try:

@@ -17,7 +17,12 @@ assert_type(key.seal_many([bytes(12)] * 2, rows, b"header"), NDArray[np.uint8])
 assert_type(key.seal_many(rows[:, :12], rows, [b"one", None, (b"two", b"")]), NDArray[np.uint8])
 column = key.seal_many(bytes(24), pl.Series([b"one", b"two"]))
 assert_type(column, aescomb.Column)
-assert_type(column[0], bytes | None)
+assert_type(column[0], bytes | str | None)
+assert_type(key.open_many(bytes(24), column, to="string"), aescomb.Column)
+assert_type(key.open_many(bytes(24), column, to=column), aescomb.Column)
+assert_type(key.seal_many(None, [b"one", None]), list[bytes | None])
+assert_type(key.mac_many([b"one", None]), list[bytes | None])
+assert_type(key.mac_many((b"one", b"two")), list[bytes])
 assert_type(key.open_many(bytes(24), column), aescomb.Column)
 assert_type(key.open_many(bytes(24), column, on_failure="return"), tuple[aescomb.Column, list[int]])
 assert_type(
@@ -28,6 +33,12 @@ assert_type(key.encrypt_many(None, rows, out=rows), NDArray[np.uint8])
 assert_type(key.mac_many([b"one"], tag_bytes=8), list[bytes])
 assert_type(key.verify_many([b"one"], [b"tag"], on_failure="return"), list[int])
 assert_type(key.seal(bytes(12), memoryview(b"message"), b"header"), bytes)
+keys = aescomb.Keys({"one": key, "two": key})
+assert_type(keys["one"], aescomb.Key)
+assert_type(keys.of(["one", None]).seal_many(None, [b"one", b"two"]), list[bytes])
+assert_type(key.seal_many("inline", [b"one"], threads=4), list[bytes])
+assert_type(key.open("inline", b"sealed"), bytes)
+key.seal_many("random", [b"one"])  # type: ignore[arg-type]
 try:
     key.open(bytes(12), b"message")
 except aescomb.OpenError as error:
@@ -38,3 +49,4 @@ except aescomb.InputError as error:
 key.seal_many(bytes(24), 7)  # type: ignore[call-overload]
 key.seal_many(bytes(24), [b"one"], out=rows)  # type: ignore[call-overload]
 key.open_many(bytes(24), [b"one"], on_failure="ignore")  # type: ignore[call-overload]
+key.open_many(bytes(24), [b"one"], to="string")  # type: ignore[call-overload]

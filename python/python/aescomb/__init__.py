@@ -11,19 +11,24 @@ interleave to keep the AES units of the CPU busy:
 [b'one', b'two', b'three']
 
 Messages are a list of bytes-like objects, the rows of a two-dimensional NumPy array
-of bytes, or a binary Arrow column; results come in the form that messages had.
+of bytes, or an Arrow column; results come in the form that messages had. ``seal_table`` and
+``open_table`` go over the columns of a table.
 """
 
-from aescomb._aescomb import Column, Key, Mode, __version__, modes
+from aescomb._aescomb import Column, Key, Keys, Mode, __version__, modes
 from aescomb._errors import Error, InputError, OpenError
+from aescomb._tables import open_table, seal_table
 
 __all__ = [
     "Column",
     "Error",
     "InputError",
     "Key",
+    "Keys",
     "Mode",
     "OpenError",
     "__version__",
     "modes",
+    "open_table",
+    "seal_table",
 ]

@@ -5,7 +5,7 @@ from numpy import uint8
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
-__all__ = ["Column", "Key", "Mode", "__version__", "modes"]
+__all__ = ["Column", "Key", "Keys", "Mode", "__version__", "modes"]
 
 __version__: Final[str]
 
@@ -17,11 +17,18 @@ class _Array(Protocol):
 class _Stream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
+@type_check_only
+class _Type(Protocol):
+    def __arrow_c_schema__(self) -> Any: ...
+
 _Arrow: TypeAlias = _Array | _Stream
 _Table: TypeAlias = NDArray[uint8]
 _Items: TypeAlias = Iterable[Buffer]
+_Nullable: TypeAlias = Iterable[Buffer | None]
+_To: TypeAlias = str | _Type
 # A value for each message.
-_Column: TypeAlias = _Items | _Table | _Arrow | Buffer
+_Column: TypeAlias = _Nullable | _Table | _Arrow | Buffer
+_Nonces: TypeAlias = _Column | Literal["inline"]
 # A tuple has several components.
 _Component: TypeAlias = Buffer | tuple[Buffer, ...] | None
 _Data: TypeAlias = _Component | Iterable[_Component] | _Table | _Arrow
@@ -57,9 +64,10 @@ def modes() -> list[Mode]: ...
 @final
 class Column:
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> bytes | None: ...
+    def __getitem__(self, index: int, /) -> bytes | str | None: ...
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
 class Key:
@@ -71,182 +79,257 @@ class Key:
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
+    @overload
+    def encrypt_many(  # type: ignore[overload-overlap]
+        self,
+        nonces: _Nonces | None,
+        messages: _Items,
+        *,
+        out: None = None,
+        threads: int | None = None,
+    ) -> list[bytes]: ...
     @overload
     def encrypt_many(
         self,
-        nonces: _Column | None,
-        messages: _Items,
+        nonces: _Nonces | None,
+        messages: _Nullable,
         *,
         out: None = None,
-    ) -> list[bytes]: ...
+        threads: int | None = None,
+    ) -> list[bytes | None]: ...
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         *,
+        to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> tuple[_Table, list[int]]: ...
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
+        to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         *,
+        to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
-    def decrypt_many(
+    def decrypt_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         *,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def decrypt_many(
         self,
-        nonces: _Column | None,
-        messages: _Items,
+        nonces: _Nonces | None,
+        messages: _Nullable,
         *,
+        to: None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+        threads: int | None = None,
+    ) -> list[bytes | None]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Nonces | None,
+        messages: _Nullable,
+        *,
+        to: None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
     @overload
     def seal_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def seal_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
-    def seal_many(
+    def seal_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
+    @overload
+    def seal_many(
+        self,
+        nonces: _Nonces | None,
+        messages: _Nullable,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        out: None = None,
+        threads: int | None = None,
+    ) -> list[bytes | None]: ...
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Table,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["return"],
         out: _Table | None = None,
+        threads: int | None = None,
     ) -> tuple[_Table, list[int]]: ...
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: _To | None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Arrow,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: _To | None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[Column, list[int]]: ...
     @overload
-    def open_many(
+    def open_many(  # type: ignore[overload-overlap]
         self,
-        nonces: _Column | None,
+        nonces: _Nonces | None,
         messages: _Items,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["raise"] = "raise",
         out: None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
     @overload
     def open_many(
         self,
-        nonces: _Column | None,
-        messages: _Items,
+        nonces: _Nonces | None,
+        messages: _Nullable,
         associated_data: _Data = None,
         *,
         tag_bytes: int | None = None,
         opened_lengths: Iterable[int] | None = None,
+        to: None = None,
+        on_failure: Literal["raise"] = "raise",
+        out: None = None,
+        threads: int | None = None,
+    ) -> list[bytes | None]: ...
+    @overload
+    def open_many(
+        self,
+        nonces: _Nonces | None,
+        messages: _Nullable,
+        associated_data: _Data = None,
+        *,
+        tag_bytes: int | None = None,
+        opened_lengths: Iterable[int] | None = None,
+        to: None = None,
         on_failure: Literal["return"],
         out: None = None,
+        threads: int | None = None,
     ) -> tuple[list[bytes | None], list[int]]: ...
     @overload
     def mac_many(
@@ -255,6 +338,7 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> _Table: ...
     @overload
     def mac_many(
@@ -263,38 +347,51 @@ class Key:
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
-    def mac_many(
+    def mac_many(  # type: ignore[overload-overlap]
         self,
         messages: _Items,
         nonces: _Column | None = None,
         *,
         tag_bytes: int | None = None,
+        threads: int | None = None,
     ) -> list[bytes]: ...
+    @overload
+    def mac_many(
+        self,
+        messages: _Nullable,
+        nonces: _Column | None = None,
+        *,
+        tag_bytes: int | None = None,
+        threads: int | None = None,
+    ) -> list[bytes | None]: ...
     @overload
     def verify_many(
         self,
-        messages: _Items | _Table | _Arrow,
+        messages: _Nullable | _Table | _Arrow,
         tags: _Column,
         nonces: _Column | None = None,
         *,
         on_failure: Literal["raise"] = "raise",
+        threads: int | None = None,
     ) -> None: ...
     @overload
     def verify_many(
         self,
-        messages: _Items | _Table | _Arrow,
+        messages: _Nullable | _Table | _Arrow,
         tags: _Column,
         nonces: _Column | None = None,
         *,
         on_failure: Literal["return"],
+        threads: int | None = None,
     ) -> list[int]: ...
-    def encrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
-    def decrypt(self, nonce: Buffer | None, message: Buffer) -> bytes: ...
+    def encrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
+    def decrypt(self, nonce: Buffer | Literal["inline"] | None, message: Buffer) -> bytes: ...
     def seal(
         self,
-        nonce: Buffer | None,
+        nonce: Buffer | Literal["inline"] | None,
         message: Buffer,
         associated_data: _Component = None,
         *,
@@ -302,7 +399,7 @@ class Key:
     ) -> bytes: ...
     def open(
         self,
-        nonce: Buffer | None,
+        nonce: Buffer | Literal["inline"] | None,
         message: Buffer,
         associated_data: _Component = None,
         *,
@@ -313,3 +410,13 @@ class Key:
         self, message: Buffer, nonce: Buffer | None = None, *, tag_bytes: int | None = None
     ) -> bytes: ...
     def verify(self, message: Buffer, tag: Buffer, nonce: Buffer | None = None) -> None: ...
+
+_Id: TypeAlias = str | int | bytes
+
+@final
+class Keys:
+    def __new__(cls, keys: dict[str, Key] | dict[int, Key] | dict[bytes, Key]) -> Keys: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, id: _Id, /) -> bool: ...
+    def __getitem__(self, id: _Id, /) -> Key: ...
+    def of(self, ids: Iterable[_Id | None] | _Arrow) -> Key: ...

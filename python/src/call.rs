@@ -1,0 +1,555 @@
+//! What a call is given, and how it is done.
+
+use crate::array::Layout;
+use crate::arrow::Arrow;
+use crate::batch::{Batch, Outcome, Tags};
+use crate::column::{self, Results};
+use crate::errors;
+use crate::input::{Column, Data, Messages, Nonces, To};
+use crate::key::{Held, Key};
+use crate::keys::Keyed;
+use crate::memory;
+use crate::output::{Lengths, Output};
+use crate::packed::{Columns, Flat, Target};
+use crate::present::{Chosen, Present};
+use crate::random;
+use aescomb::{Allowed, Info, Offset, Op};
+use arrow_array::{ArrayRef, OffsetSizeTrait};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::num::NonZeroUsize;
+
+type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// Bytes of messages from which on the interpreter lock is released.
+pub(crate) const RELEASE: usize = 2048;
+
+/// What a call is given.
+pub(crate) struct Call<'a, 'py> {
+    pub(crate) messages: Messages<'py>,
+    pub(crate) nonces: Nonces<'py>,
+    pub(crate) data: Data<'py>,
+    pub(crate) tags: GivenTags<'py>,
+    pub(crate) opened: Option<Vec<usize>>,
+    pub(crate) to: Option<To>,
+    pub(crate) out: Option<Object<'a, 'py>>,
+    /// The most that work on it.
+    pub(crate) threads: NonZeroUsize,
+}
+
+pub(crate) enum GivenTags<'py> {
+    Bytes(usize),
+    Column(Column<'py>),
+}
+
+impl<'py> Call<'_, 'py> {
+    pub(crate) fn new(messages: Messages<'py>, nonces: Nonces<'py>) -> Self {
+        Call {
+            messages,
+            nonces,
+            data: Data::Same(Vec::new()),
+            tags: GivenTags::Bytes(0),
+            opened: None,
+            to: None,
+            out: None,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+
+    /// Bytes of the nonce in front of what is sealed or encrypted.
+    fn inline(&self) -> usize {
+        match self.nonces {
+            Nonces::Inline(width) => width,
+            _ => 0,
+        }
+    }
+
+    /// Of tags that are made or at the ends of texts.
+    pub(crate) fn tag_bytes(&self) -> usize {
+        match self.tags {
+            GivenTags::Bytes(bytes) => bytes,
+            GivenTags::Column(_) => 0,
+        }
+    }
+}
+
+/// A part of a column of messages whose parts all lie one after the other.
+struct Packable<'a, O: Clone> {
+    rows: Chosen<'a>,
+    columns: Columns<'a, O>,
+}
+
+/// Results and the messages that failed.
+pub(crate) struct Done<'py> {
+    pub(crate) results: Option<Bound<'py, PyAny>>,
+    pub(crate) failed: Vec<usize>,
+    pub(crate) messages: usize,
+}
+
+impl<'py> Done<'py> {
+    /// Results, if no message failed.
+    pub(crate) fn good(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.failed[..] {
+            [] => Ok(self.results.unwrap_or_else(|| py.None().into_bound(py))),
+            failed => Err(errors::failed(failed, self.messages)),
+        }
+    }
+
+    /// The one result.
+    pub(crate) fn one(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.good(py)?.get_item(0)
+    }
+
+    pub(crate) fn reported(self, py: Python<'py>, told: OnFailure) -> PyResult<Bound<'py, PyAny>> {
+        match (told, self.results) {
+            (OnFailure::Return, Some(results)) => (results, self.failed)
+                .into_pyobject(py)
+                .map(Bound::into_any),
+            (OnFailure::Return, None) => self.failed.into_pyobject(py),
+            (OnFailure::Raise, results) => Done { results, ..self }.good(py),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum OnFailure {
+    Raise,
+    Return,
+}
+
+impl OnFailure {
+    pub(crate) fn new(name: &str) -> PyResult<Self> {
+        match name {
+            "raise" => Ok(OnFailure::Raise),
+            "return" => Ok(OnFailure::Return),
+            other => Err(PyValueError::new_err(format!(
+                "on_failure: expected 'raise' or 'return', not '{other}'"
+            ))),
+        }
+    }
+}
+
+impl Key {
+    pub(crate) fn info(&self) -> &'static Info {
+        self.any().mode().info()
+    }
+
+    fn check_op(&self, op: Op) -> PyResult<()> {
+        let mode = self.any().mode();
+        let has = mode.info().kind.ops();
+        if has.contains(&op) {
+            return Ok(());
+        }
+        let given = Op::ALL.iter().position(|known| *known == op);
+        let what = format!("{mode} cannot {}", op.name());
+        let allowed = format!("{} and {}", has[0].name(), has[1].name());
+        Err(errors::input(
+            None,
+            "operation",
+            &what,
+            given.unwrap_or(0),
+            allowed,
+        ))
+    }
+
+    pub(crate) fn tag_bytes(&self, op: Op, given: Option<usize>) -> PyResult<GivenTags<'static>> {
+        self.check_op(op)?;
+        let info = self.info();
+        let given = given.unwrap_or(info.longest_tag());
+        if info.tag_bytes.contains(&given) {
+            return Ok(GivenTags::Bytes(given));
+        }
+        let what = format!("tag of {given} bytes");
+        let allowed = Allowed::OneOf(info.tag_bytes);
+        Err(errors::input(None, "tag_length", &what, given, allowed))
+    }
+
+    /// Checks what may be right with one message and wrong with another: large batches go
+    /// to the library in pieces, and mistakes are to be found before the first.
+    pub(crate) fn check(&self, batch: &Batch<'_>, row: impl Fn(usize) -> usize) -> PyResult<()> {
+        let info = self.info();
+        let (least, most) = info.nonce_bytes;
+        for i in 0..batch.sources.len() {
+            let nonce = batch.nonces.get(i).map_or(0, |nonce| nonce.len());
+            if !(least..=most).contains(&nonce) {
+                let what = format!("nonce of {nonce} bytes");
+                let allowed = match most {
+                    0 => Allowed::Nothing,
+                    _ if least == most => Allowed::Exactly(most),
+                    _ => Allowed::Between(least, most),
+                };
+                return Err(errors::input(
+                    Some(row(i)),
+                    "nonce_length",
+                    &what,
+                    nonce,
+                    allowed,
+                ));
+            }
+            let components = batch.data.of(i).len();
+            if components > info.data_components {
+                let what = format!("associated data of {components} components");
+                let allowed = match info.data_components {
+                    0 => Allowed::Nothing,
+                    most => Allowed::AtMost(most),
+                };
+                return Err(errors::input(
+                    Some(row(i)),
+                    "data_count",
+                    &what,
+                    components,
+                    allowed,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that the result of a message has, or has at most.
+    pub(crate) fn result(&self, op: Op, len: usize, tag_bytes: usize) -> usize {
+        match op {
+            Op::Encrypt => self.info().encrypted_len(len),
+            Op::Seal => self.info().encrypted_len(len) + tag_bytes,
+            Op::Decrypt => len,
+            // One that is too short is refused.
+            Op::Open => len.saturating_sub(tag_bytes),
+            Op::Mac => tag_bytes,
+            Op::Verify => 0,
+        }
+    }
+
+    /// As [`Key::result`], with the nonce if there is one.
+    fn result_of(&self, op: Op, call: &Call<'_, '_>, len: usize) -> usize {
+        let (inline, tag_bytes) = (call.inline(), call.tag_bytes());
+        match op {
+            Op::Encrypt | Op::Seal => inline + self.result(op, len, tag_bytes),
+            _ => self.result(op, len.saturating_sub(inline), tag_bytes),
+        }
+    }
+
+    /// The type of a column of results.
+    fn results_type(
+        &self,
+        op: Op,
+        lengths: Lengths,
+        messages: Layout,
+        call: &Call<'_, '_>,
+    ) -> PyResult<DataType> {
+        let fixed = |width: usize| match i32::try_from(width) {
+            Ok(width) => Ok(DataType::FixedSizeBinary(width)),
+            Err(_) => {
+                let what = format!("results of {width} bytes each");
+                Err(errors::input(None, "output_length", &what, width, i32::MAX))
+            }
+        };
+        if op == Op::Mac {
+            return fixed(call.tag_bytes());
+        }
+        Ok(match (&call.to, messages) {
+            (Some(To::Type(of)), _) => of.clone(),
+            (Some(To::Text), Layout::Binary | Layout::FixedSize(_) | Layout::Bits) => {
+                DataType::Utf8
+            }
+            (Some(To::Text), Layout::LargeBinary) => DataType::LargeUtf8,
+            (Some(To::Text), Layout::View) => DataType::Utf8View,
+            (_, Layout::Binary) => DataType::Binary,
+            (_, Layout::LargeBinary) => DataType::LargeBinary,
+            (_, Layout::View) => DataType::BinaryView,
+            (_, Layout::FixedSize(_) | Layout::Bits) if lengths == Lengths::Shorter => {
+                DataType::LargeBinary
+            }
+            (_, Layout::FixedSize(width)) => fixed(self.result_of(op, call, width))?,
+            (_, Layout::Bits) => fixed(self.result_of(op, call, 1))?,
+        })
+    }
+
+    /// Does a call of which all parts are columns with such offsets, or with values of one
+    /// length; others are left.
+    fn run_columns<'py, O: Offset + OffsetSizeTrait>(
+        &self,
+        py: Python<'py>,
+        op: Op,
+        call: &Call<'_, 'py>,
+        (messages, present): (&Arrow, &Present),
+        keys: &Keyed<'_>,
+        of: &DataType,
+    ) -> PyResult<Option<Done<'py>>> {
+        let rows = present.whole();
+        let n = rows.range().len();
+        let packable = |part| {
+            let rows = rows.within(part);
+            let texts = messages.packed_values::<O>(rows)?;
+            let (texts, nonces) = match &call.nonces {
+                Nonces::Each(column) => (texts, Some(column.flat(rows, n)?)),
+                Nonces::Inline(width) if opens(op) => {
+                    let (texts, nonces) = texts.behind(*width, *width + call.tag_bytes())?;
+                    (texts, Some(nonces))
+                }
+                _ => (texts, None),
+            };
+            let columns = Columns {
+                texts,
+                count: rows.count(),
+                nonces,
+                data: call.data.packed(rows, n)?,
+            };
+            Some(Packable { rows, columns })
+        };
+        let parts = messages.ranges().map(packable).collect::<Option<Vec<_>>>();
+        let Some(mut parts) = parts else {
+            return Ok(None);
+        };
+        let inline = if opens(op) { 0 } else { call.inline() };
+        let random = match inline {
+            0 => Vec::new(),
+            width => random::nonces(rows.count(), width)?,
+        };
+        let threads = call.threads;
+        let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
+        for Packable { rows, columns } in &mut parts {
+            let messages = done..done + columns.count;
+            done = messages.end;
+            if inline > 0 {
+                columns.nonces = Some(Flat {
+                    bytes: random[messages.start * inline..messages.end * inline].into(),
+                    width: inline,
+                });
+            }
+            let run = |into| {
+                let messages = messages.clone();
+                let done = match columns.bytes() < RELEASE {
+                    true => columns.run(threads, keys, messages, op, into),
+                    false => py.detach(|| columns.run(threads, keys, messages, op, into)),
+                };
+                let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
+                done.map_err(refused)
+            };
+            let bad = match (op, &call.tags) {
+                (Op::Verify, GivenTags::Column(tags)) => {
+                    let Some(Flat { bytes, width }) = tags.flat(*rows, n) else {
+                        return Ok(None);
+                    };
+                    run(Target::Tags(&mut bytes.into_owned(), width))?
+                }
+                (Op::Mac, _) => {
+                    let width = call.tag_bytes();
+                    let mut tags = errors::room(columns.count * width)?;
+                    tags.resize(columns.count * width, 0);
+                    let failed = run(Target::Tags(&mut tags, width))?;
+                    let ends = (0..=columns.count).map(|i| O::usize_as(i * width));
+                    arrays.push(made(tags, ends.collect(), *rows, &failed, of)?);
+                    failed
+                }
+                _ => {
+                    let tag_bytes = call.tag_bytes();
+                    let len = |len| inline + self.result(op, len, tag_bytes);
+                    let (ends, total) = columns.results(len)?;
+                    column::fits(total, of)?;
+                    let mut memory = errors::room(total)?;
+                    let spare = memory.spare_capacity_mut();
+                    let places = columns.places(inline > 0, &ends, spare);
+                    let failed = run(Target::Texts(places, spare, tag_bytes))?;
+                    let written = memory::written(memory, total);
+                    arrays.push(made(written, ends, *rows, &failed, of)?);
+                    failed
+                }
+            };
+            failed.extend(bad.into_iter().map(|i| rows.row(i)));
+        }
+        let results = match op {
+            Op::Verify => None,
+            _ => Some(column::Column::new(arrays, of.clone()).into_bound_py_any(py)?),
+        };
+        Ok(Some(Done {
+            results,
+            failed,
+            messages: n,
+        }))
+    }
+
+    pub(crate) fn run<'py>(
+        &self,
+        py: Python<'py>,
+        op: Op,
+        call: Call<'_, 'py>,
+    ) -> PyResult<Done<'py>> {
+        self.check_op(op)?;
+        if call.inline() > 0 {
+            if matches!(op, Op::Mac | Op::Verify) {
+                let text = "nonces: a tag has no place for 'inline' ones";
+                return Err(PyValueError::new_err(text));
+            }
+            if call.out.is_some() {
+                let text = "out: results with 'inline' nonces go to a new array";
+                return Err(PyTypeError::new_err(text));
+            }
+        }
+        let lengths = match (op, self.info().lengths) {
+            (Op::Mac, _) => Lengths::OfTags,
+            (Op::Decrypt, aescomb::Lengths::Padded)
+            | (Op::Open, aescomb::Lengths::Filled | aescomb::Lengths::Untold) => Lengths::Shorter,
+            _ => Lengths::Known,
+        };
+        let present = call.messages.present()?;
+        let of = match &call.messages {
+            Messages::Arrow(column) => {
+                Some(self.results_type(op, lengths, column.layout(), &call)?)
+            }
+            _ if call.to.is_some() => {
+                let text = "to: only results of an Arrow column have a type";
+                return Err(PyTypeError::new_err(text));
+            }
+            _ => None,
+        };
+        if let (Messages::Arrow(column), Some(of)) = (&call.messages, &of)
+            && call.is_alike()
+            && matches!(self.0, Held::One(_))
+            && let Some(keys) = column.index_type()
+        {
+            return self.run_dictionaries(py, op, &call, column, lengths, (keys, of.clone()));
+        }
+        let rows = present.whole();
+        let n = rows.range().len();
+        let keys = self.keyed(rows)?;
+        if let (Messages::Arrow(column), Some(of), None) = (&call.messages, &of, call.out)
+            && call.opened.is_none()
+            && lengths != Lengths::Shorter
+            // A null may have a tag, which is wrong.
+            && (op != Op::Verify || rows.are_all())
+        {
+            let messages = (column, &present);
+            if let Some(done) = self.run_columns::<i32>(py, op, &call, messages, &keys, of)? {
+                return Ok(done);
+            }
+            if let Some(done) = self.run_columns::<i64>(py, op, &call, messages, &keys, of)? {
+                return Ok(done);
+            }
+        }
+        let mut sources = call.messages.sources(rows)?;
+        let inline = match call.nonces {
+            Nonces::Inline(width) if opens(op) => {
+                let mut nonces = errors::room(sources.len() * width)?;
+                let least = width + call.tag_bytes();
+                for (i, source) in sources.iter_mut().enumerate() {
+                    let len = source.len();
+                    if len < least {
+                        let (at, what) = (rows.row(i), format!("text of {len} bytes"));
+                        let least = format!("at least {least}");
+                        return Err(errors::input(Some(at), "text_length", &what, len, least));
+                    }
+                    *source = source.behind(width, &mut nonces);
+                }
+                nonces
+            }
+            Nonces::Inline(width) => random::nonces(sources.len(), width)?,
+            _ => Vec::new(),
+        };
+        let nonces = match &call.nonces {
+            Nonces::Each(column) => column.slices("nonces", rows)?,
+            Nonces::Inline(width) => inline.chunks_exact(*width).collect(),
+            Nonces::None => Vec::new(),
+        };
+        if let Some(lengths) = &call.opened {
+            errors::count("opened_lengths", lengths.len(), n)?;
+        }
+        let tag_bytes = call.tag_bytes();
+        let lens: Vec<usize> = sources
+            .iter()
+            .map(|source| match opens(op) {
+                true => self.result(op, source.len(), tag_bytes),
+                false => self.result_of(op, &call, source.len()),
+            })
+            .collect();
+        let mut tags: Vec<Vec<u8>> = Vec::new();
+        let mut alone = Vec::new();
+        if let GivenTags::Column(column) = &call.tags {
+            let slices = column.slices("tags", rows)?;
+            tags = slices.into_iter().map(<[u8]>::to_vec).collect();
+            if !rows.are_all() {
+                let tagged = column.present()?;
+                alone = tagged.without(rows);
+            }
+        }
+        let mut batch = Batch {
+            sources,
+            nonces,
+            data: call.data.slices(rows)?,
+            tags: match op {
+                Op::Mac => Tags::Made,
+                Op::Verify => Tags::Given(tags.iter_mut().map(|tag| &mut tag[..]).collect()),
+                _ => Tags::Appended(tag_bytes),
+            },
+            opened: call
+                .opened
+                .map(|lengths| rows.rows().map(|i| lengths[i]).collect()),
+            places: Vec::new(),
+            lengths,
+        };
+        self.check(&batch, |i| rows.row(i))?;
+        let mut output = match op {
+            Op::Verify => None,
+            _ => {
+                let lens = (&lens[..], lengths);
+                Some(Output::new(py, &call.messages, rows, lens, of, call.out)?)
+            }
+        };
+        if let Some(output) = &mut output {
+            batch.places = output.places(&lens);
+            if let (Nonces::Inline(_), false) = (&call.nonces, opens(op)) {
+                for (place, nonce) in batch.places.iter_mut().zip(&batch.nonces) {
+                    place.put(nonce);
+                }
+            }
+        }
+        let threads = call.threads;
+        let outcome = match batch.bytes() < RELEASE {
+            true => batch.run(threads, &keys, op),
+            false => py.detach(|| batch.run(threads, &keys, op)),
+        };
+        let Outcome {
+            failed,
+            lens: shorter,
+        } = outcome.map_err(|(error, start)| errors::refused(error, |i| rows.row(start + i)))?;
+        let results = match output {
+            Some(output) => {
+                Some(output.finish(py, &call.messages, rows, lens, shorter, &failed)?)
+            }
+            None => None,
+        };
+        let mut failed: Vec<usize> = failed.into_iter().map(|i| rows.row(i)).collect();
+        failed.append(&mut alone);
+        failed.sort_unstable();
+        Ok(Done {
+            results,
+            failed,
+            messages: n,
+        })
+    }
+}
+
+/// Whether texts have what belongs to them with them.
+fn opens(op: Op) -> bool {
+    matches!(op, Op::Decrypt | Op::Open)
+}
+
+/// An array of these results.
+fn made<O: OffsetSizeTrait>(
+    bytes: Vec<u8>,
+    ends: Vec<O>,
+    rows: Chosen<'_>,
+    failed: &[usize],
+    of: &DataType,
+) -> PyResult<ArrayRef> {
+    let bytes = Buffer::from_vec(bytes);
+    let results = Results {
+        bytes,
+        ends,
+        rows,
+        failed,
+        row: &|i| rows.row(i),
+    };
+    results.array(of)
+}
