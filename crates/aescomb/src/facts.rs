@@ -292,8 +292,10 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
             return self.s.splat(&(number as u128).to_le_bytes());
         }
         let mut numbers = [0; L];
-        for l in 0..S::LANES {
+        let mut l = 0;
+        while l < S::LANES {
             numbers[l] = f(self.fact(l).sizes());
+            l += 1;
         }
         self.s.numbers(&numbers)
     }
@@ -347,8 +349,10 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
     #[inline(always)]
     fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
         let mut blocks = [[0; 16]; L];
-        for l in 0..self.used {
+        let mut l = 0;
+        while l < self.used {
             blocks[l] = f(self.fact(l)).to_le_bytes();
+            l += 1;
         }
         self.s.load_row(&blocks)
     }

@@ -558,9 +558,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
             let mut nonces = [nowhere().cast_const(); L];
-            for l in 0..S::LANES {
+            let mut l = 0;
+            while l < S::LANES {
                 // SAFETY: lanes have a job.
                 nonces[l] = unsafe { (*self.lanes.job[l]).nonce };
+                l += 1;
             }
             // SAFETY: the nonces of messages have 16 bytes, and so has what others have.
             h[0] = unsafe { s.gather(nonces.as_ptr(), 0) };
