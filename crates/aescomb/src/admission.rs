@@ -267,13 +267,26 @@ pub(crate) struct Admission<'c, 'k> {
 /// Of a message without a tag that has two components, which none has.
 const NO_SHAPE: Shape = (0, 2);
 
+/// The mode does not have it.
+#[cold]
+#[inline(never)]
+fn no_operation(op: Op) -> Error {
+    let place = Op::ALL.iter().position(|o| *o == op);
+    Error::new(
+        Field::Operation,
+        place.unwrap_or_default(),
+        Allowed::Nothing,
+    )
+}
+
 impl<'k> Call<'k> {
+    /// In line: a result of this size that comes from a call is copied, and waits for the
+    /// stores that made it.
+    #[inline(always)]
     pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Call<'k>, Error> {
         let mode = keys.mode()?;
         if !mode.info().kind.ops().contains(&op) {
-            let place = Op::ALL.iter().position(|o| *o == op);
-            let place = place.unwrap_or_default();
-            return Err(Error::new(Field::Operation, place, Allowed::Nothing));
+            return Err(no_operation(op));
         }
         Ok(Call {
             mode,
@@ -519,20 +532,53 @@ impl Admission<'_, '_> {
     /// Checks a message: the bytes of its result.
     #[inline(always)]
     pub(crate) fn admit(&mut self, job: &Job) -> Result<usize, Error> {
+        let call = self.call;
+        call.admit(
+            job,
+            #[inline(always)]
+            |len| shape(job) == self.shape || self.takes_shape(job, len),
+        )
+    }
+
+    #[inline(never)]
+    fn takes_shape(&mut self, job: &Job, len: usize) -> bool {
+        let good = self.call.takes_shape(job, len);
+        // The shape does not say how many several components are, or all of an opened
+        // length.
+        if good && job.components != Job::SEVERAL && !self.call.rules.untold {
+            self.shape = shape(job);
+        }
+        good
+    }
+}
+
+impl Call<'_> {
+    /// Checks a message that comes by itself.
+    #[inline(always)]
+    pub(crate) fn admit_alone(&self, job: &Job) -> Result<usize, Error> {
+        self.admit(
+            job,
+            #[inline(always)]
+            |len| self.takes_shape(job, len),
+        )
+    }
+
+    #[inline(always)]
+    fn admit(&self, job: &Job, shaped: impl FnOnce(usize) -> bool) -> Result<usize, Error> {
         let (len, longer) = match job.tag_appended {
             0 => (job.src_len, 0),
-            _ => self.call.without_tag(job)?,
+            _ => self.without_tag(job)?,
         };
-        let rules = self.call.rules;
+        let rules = self.rules;
         let needed = rules.written(len);
         // A room of more than all memory goes with no length that is not long.
         let short = is_short(len | job.data_len) & (job.dst_len & SIGN == 0);
         let sized = rules.fits(len, job.dst_len, longer) & short;
-        let shaped = shape(job) == self.shape || self.takes_shape(job, len);
+        let shaped = shaped(len);
         let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
-        let keyed = self.call.has_shared_key() || self.call.key(job.place).is_some();
+        let keyed = self.has_shared_key() || self.key(job.place).is_some();
         if !(sized && shaped && apart && keyed)
-            && let Some(refusal) = self.call.refusal(job, len)
+            && let Some(refusal) = self.refusal(job, len)
         {
             return Err(refusal);
         }
@@ -540,19 +586,13 @@ impl Admission<'_, '_> {
     }
 
     /// Whether a message has parts of lengths that the mode takes.
-    #[inline(never)]
-    fn takes_shape(&mut self, job: &Job, len: usize) -> bool {
-        let rules = self.call.rules;
-        let good = (job.nonce_len.wrapping_sub(rules.nonce.0) <= rules.nonce.1)
+    #[inline(always)]
+    fn takes_shape(&self, job: &Job, len: usize) -> bool {
+        let rules = self.rules;
+        (job.nonce_len.wrapping_sub(rules.nonce.0) <= rules.nonce.1)
             & (rules.tag >> job.tag_len.min(31) & 1 == 1)
             & (rules.components_of(job) <= rules.components)
-            & (!rules.untold || rules.tells(len, job.opened_len));
-        // The shape does not say how many several components are, or all of an opened
-        // length.
-        if good && job.components != Job::SEVERAL && !rules.untold {
-            self.shape = shape(job);
-        }
-        good
+            & (!rules.untold || rules.tells(len, job.opened_len))
     }
 }
 

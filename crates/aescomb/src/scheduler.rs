@@ -516,7 +516,7 @@ impl Key {
         let [job] = Job::of_mut(core::slice::from_mut(&mut message)) else {
             unreachable!("one message has one job")
         };
-        call.admission().admit(job)?;
+        call.admit_alone(job)?;
         (job.tag, job.len) = call.prepared(job);
         let (mode, rules) = (self.mode(), call.rules);
         let backend = preferred(mode, op);
