@@ -2,7 +2,7 @@
 
 use crate::admission::{Alike, Bounds, Call, SIGN, is_short};
 use crate::error::{Allowed, Error, Field};
-use crate::job::{Aligned, Job, Jobs};
+use crate::job::{Aligned, Job, Jobs, one_by_one};
 use crate::mode::Op;
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -565,6 +565,7 @@ impl sealed::Parts for [Message<'_>] {
     fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
         if call.may_append() {
             for job in Job::of_mut(&mut self[range]) {
+                one_by_one();
                 (job.tag, job.len) = call.prepared(job);
             }
         }
@@ -878,6 +879,7 @@ impl<O: Offset> Packed<'_, O> {
         let bounds = call.bounds(self.appended);
         let (mut wrong, mut lengths) = (0, 0);
         for (k, job) in jobs.iter_mut().enumerate() {
+            one_by_one();
             let (start, len, room, bad) = layout.place(first + k, src_end);
             (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
             let room = room.min(dst_end.saturating_sub(start));
@@ -907,6 +909,7 @@ impl<O: Offset> Packed<'_, O> {
         let appended = u32::from(self.appended > 0);
         let (nonces, tags) = (self.nonces.as_ptr(), self.tags.as_mut_ptr());
         for (k, job) in jobs.iter_mut().enumerate() {
+            one_by_one();
             let i = first + k;
             job.nonce = nonces.wrapping_add(i.wrapping_mul(self.nonce.stride));
             (job.place, job.components) = (0, components);
@@ -921,11 +924,13 @@ impl<O: Offset> Packed<'_, O> {
         }
         if ALL && self.data_layout.is_none() {
             for job in &mut *jobs {
+                one_by_one();
                 (job.data, job.data_len) = (core::ptr::null(), 0);
             }
         }
         if ALL && let Some(data) = self.data_layout {
             for (k, job) in jobs.iter_mut().enumerate() {
+                one_by_one();
                 let (at, len, _, bad) = data.place(first + k, self.data.len());
                 (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
                 wrong |= bad;

@@ -10,7 +10,7 @@
 use crate::comb::Window;
 use crate::facts::InLanes;
 use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
-use crate::job::Job;
+use crate::job::{Job, one_by_one};
 use crate::key::{Key, Keys};
 use crate::modes::{Feed, HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
@@ -242,6 +242,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let first = unsafe { &*self.job[0] };
         let mut data = first.data_len;
         for l in 0..used {
+            one_by_one();
             // SAFETY: as above.
             let job = unsafe { &*self.job[l] };
             let rows = rows::<M>(text_len::<M>(job.len));
