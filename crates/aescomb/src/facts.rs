@@ -20,6 +20,17 @@ pub(crate) struct Sizes {
     pub tag: usize,
 }
 
+impl Sizes {
+    #[inline(always)]
+    fn of(job: &Job) -> Sizes {
+        Sizes {
+            nonce: job.nonce_len as usize,
+            data: job.data_len,
+            tag: job.tag_len.min(16) as usize,
+        }
+    }
+}
+
 /// What a mode may know of messages, in rows: for each lane's message what is said here of
 /// one. The cost of a header is paid for every message: what comes of sizes alone is
 /// worked out once where they are alike, and bytes are loaded into their lanes.
@@ -116,11 +127,7 @@ impl<'j> Fact<'j> {
 
     #[inline(always)]
     pub(crate) fn sizes(&self) -> Sizes {
-        Sizes {
-            nonce: self.job.nonce_len as usize,
-            data: self.job.data_len,
-            tag: self.job.tag_len.min(16) as usize,
-        }
+        Sizes::of(self.job)
     }
 
     /// The first bytes of the nonce, at most 16, and zeros, as a little-endian integer.
@@ -260,10 +267,14 @@ pub(crate) struct InLanes<'l, S, const L: usize> {
 
 impl<S: Isa, const L: usize> InLanes<'_, S, L> {
     #[inline(always)]
-    fn fact(&self, l: usize) -> Fact<'_> {
-        // SAFETY: lanes in use have a job, borrowed meanwhile.
-        let job = unsafe { &*self.jobs[l] };
-        Fact::new(job, self.keys.get(job.place), self.given)
+    fn job(&self, l: usize) -> &Job {
+        // SAFETY: lanes have a job, borrowed meanwhile.
+        unsafe { &*self.jobs[l] }
+    }
+
+    #[inline(always)]
+    fn sizes(&self, l: usize) -> Sizes {
+        Sizes::of(self.job(l))
     }
 
     /// # Safety
@@ -288,13 +299,13 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
     #[inline(always)]
     fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
         if self.alike {
-            let number = f(self.fact(0).sizes());
+            let number = f(self.sizes(0));
             return self.s.splat(&(number as u128).to_le_bytes());
         }
         let mut numbers = [0; L];
         let mut l = 0;
         while l < S::LANES {
-            numbers[l] = f(self.fact(l).sizes());
+            numbers[l] = f(self.sizes(l));
             l += 1;
         }
         self.s.numbers(&numbers)
@@ -305,7 +316,7 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
         let lanes = if self.alike { 1 } else { S::LANES };
         let mut all = true;
         for l in 0..lanes {
-            all &= f(self.fact(l).sizes());
+            all &= f(self.sizes(l));
         }
         all
     }
@@ -351,7 +362,9 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
         let mut blocks = [[0; 16]; L];
         let mut l = 0;
         while l < self.used {
-            blocks[l] = f(self.fact(l)).to_le_bytes();
+            let job = self.job(l);
+            let fact = Fact::new(job, self.keys.get(job.place), self.given);
+            blocks[l] = f(fact).to_le_bytes();
             l += 1;
         }
         self.s.load_row(&blocks)
