@@ -44,21 +44,6 @@ pub(crate) trait Facts {
     /// message have sizes of 0.
     fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> Self::W;
 
-    /// How many bits the text has, likewise.
-    #[inline(always)]
-    fn text_bits(&self) -> Self::W {
-        self.text().shift_left(self.splat(&both(3)))
-    }
-
-    /// How many bits the associated data has.
-    #[inline(always)]
-    fn data_bits(&self) -> Self::W {
-        self.number(
-            #[inline(always)]
-            |m| m.data * 8,
-        )
-    }
-
     /// Whether `f` holds for all.
     fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool;
 
@@ -80,6 +65,21 @@ pub(crate) trait Facts {
     /// A block that `f` makes of all that is known of a message, as a little-endian
     /// integer. Message by message: slower than the others.
     fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> Self::W;
+
+    /// How many bits the text has, as a little-endian integer.
+    #[inline(always)]
+    fn text_bits(&self) -> Self::W {
+        self.text().shift_left(self.splat(&both(3)))
+    }
+
+    /// The same of the associated data.
+    #[inline(always)]
+    fn data_bits(&self) -> Self::W {
+        self.number(
+            #[inline(always)]
+            |m| m.data * 8,
+        )
+    }
 
     /// `number` in every byte of the block, for numbers below 256.
     #[inline(always)]
@@ -254,7 +254,7 @@ impl<S: Isa> Facts for One<'_, S> {
 /// What a mode may know of the messages in the lanes.
 pub(crate) struct InLanes<'l, S, const L: usize> {
     pub s: S,
-    /// The messages, and [`EMPTY`] in lanes without one; the lengths of their texts.
+    /// The messages, and `EMPTY` in lanes without one; the lengths of their texts.
     pub jobs: &'l [*const Job; L],
     pub len: &'l [usize; L],
     pub used: usize,

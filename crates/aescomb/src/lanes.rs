@@ -392,7 +392,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let done = rows * M::DATA_STRIDE;
         (self.data_rest[l], self.data_left[l]) = some(at.wrapping_add(done), left.min(16));
         self.has[l] = match tail {
-            Tail::None => 0,
             Tail::Last => usize::from(has),
             _ => left,
         };
@@ -416,11 +415,11 @@ impl Data {
         let begin = M::DATA_BEGINS.map_or(0, |begins| begins(len).min(len));
         let tail = M::DATA.unwrap_or(Tail::None);
         let rows = tail.rows(len - begin, M::DATA_STRIDE, 16);
-        Data {
-            begin,
-            rows,
-            left: len - begin - rows * M::DATA_STRIDE,
-        }
+        let left = match tail {
+            Tail::None => 0,
+            _ => len - begin - rows * M::DATA_STRIDE,
+        };
+        Data { begin, rows, left }
     }
 }
 

@@ -77,6 +77,12 @@ const DOWN: Block = [
     8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 ];
 
+/// Bytes of associated data of this length that are absorbed in rows.
+#[inline(always)]
+fn done(len: usize) -> usize {
+    Tail::None.rows(len, HALF, 16) * HALF
+}
+
 /// In the header: N; the data that its rows leave; how many bytes of it. In the state:
 /// LO and HI; R in the lower half.
 impl<const SEAL: bool> Sweep for Crypt<SEAL> {
@@ -94,7 +100,6 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     #[inline(always)]
     fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
-        let done = |len| Tail::None.rows(len, HALF, 16) * HALF;
         let left = m.in_all_bytes(
             #[inline(always)]
             |m| m.data - done(m.data),
