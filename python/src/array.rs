@@ -1,8 +1,7 @@
 //! Arrays of the Arrow C data interface whose structs are as their layouts demand.
 
 use crate::c_data::{self, Array, MOST, Read, wrong};
-use crate::packed::{Flat, Places, Values};
-use crate::present::Chosen;
+use aescomb_columns::values::{Chosen, Flat, Places, Values};
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 use arrow_buffer::bit_util::get_bit;

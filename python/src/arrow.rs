@@ -3,9 +3,8 @@
 use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
-use crate::packed::{Flat, Values};
-use crate::present::{Chosen, Present};
 use crate::types;
+use aescomb_columns::values::{Chosen, Flat, Present, Values};
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;

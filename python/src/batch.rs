@@ -1,19 +1,13 @@
 //! Runs a batch, piece by piece.
 
 use crate::input::Slices;
-use crate::keys::Keyed;
 use crate::memory::{Place, Source};
 use crate::output::Lengths;
-use crate::team;
 use aescomb::{Comb, Error, Message, Op, Status};
-use std::cell::RefCell;
+use aescomb_columns::values::{Keyed, PIECE, shares, together, with_comb, worth};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::vec::IntoIter;
-
-/// Messages of one call of the library. More bring no more speed, and of fewer the texts
-/// and what scheduling needs stay in the second-level cache.
-pub(crate) const PIECE: usize = 1024;
 
 /// Messages and what belongs to them.
 pub(crate) struct Batch<'a> {
@@ -46,17 +40,6 @@ pub(crate) struct Outcome {
     pub(crate) lens: Option<Vec<usize>>,
 }
 
-thread_local! {
-    /// A scheduler for each thread: it has grown after a few calls. It is wiped when the
-    /// thread ends.
-    static COMB: RefCell<Comb> = RefCell::new(Comb::new());
-}
-
-/// Calls with the thread's scheduler.
-pub(crate) fn with_comb<R>(call: impl FnOnce(&mut Comb) -> R) -> R {
-    COMB.with_borrow_mut(call)
-}
-
 impl<'a> Batch<'a> {
     pub(crate) fn bytes(&self) -> usize {
         self.sources.iter().map(|source| source.len()).sum()
@@ -71,7 +54,7 @@ impl<'a> Batch<'a> {
         op: Op,
     ) -> Result<Outcome, (Error, usize)> {
         let n = self.sources.len();
-        let threads = team::worth(threads, n, self.bytes());
+        let threads = worth(threads, n, self.bytes());
         let mut places = std::mem::take(&mut self.places).into_iter();
         let mut given = match &mut self.tags {
             Tags::Given(tags) => std::mem::take(tags).into_iter(),
@@ -85,8 +68,8 @@ impl<'a> Batch<'a> {
             let given: Vec<_> = given.by_ref().take(share.len()).collect();
             (share, (places.into_iter(), given.into_iter()))
         };
-        let shares = team::shares(threads, n, PIECE).into_iter().map(share);
-        let outcomes = team::together(threads, shares.collect(), |(share, memory)| {
+        let shares = shares(threads, n, PIECE).into_iter().map(share);
+        let outcomes = together(threads, shares.collect(), |(share, memory)| {
             with_comb(|comb| self.run_share(comb, keys, op, share, memory))
         });
         let mut all = self.nothing(n);

@@ -3,17 +3,15 @@
 use crate::array::Layout;
 use crate::arrow::Arrow;
 use crate::batch::{Batch, Outcome, Tags};
-use crate::column::{self, Results};
+use crate::column;
 use crate::errors;
 use crate::input::{Column, Data, Messages, Nonces, To};
 use crate::key::{Held, Key};
-use crate::keys::Keyed;
-use crate::memory;
 use crate::output::{Lengths, Output};
-use crate::packed::{Columns, Flat, Target};
-use crate::present::{Chosen, Present};
-use crate::random;
 use aescomb::{Allowed, Info, Offset, Op};
+use aescomb_columns::values::{
+    self, Chosen, Columns, Flat, Keyed, Present, Results, Stopped, TagPlace, Target,
+};
 use arrow_array::{ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
@@ -279,6 +277,7 @@ impl Key {
     ) -> PyResult<Option<Done<'py>>> {
         let rows = present.whole();
         let n = rows.range().len();
+        let inline = if opens(op) { 0 } else { call.inline() };
         let packable = |part| {
             let rows = rows.within(part);
             let texts = messages.packed_values::<O>(rows)?;
@@ -295,6 +294,9 @@ impl Key {
                 count: rows.count(),
                 nonces,
                 data: call.data.packed(rows, n)?,
+                prefixes: None,
+                inline: inline > 0,
+                tags: None,
             };
             Some(Packable { rows, columns })
         };
@@ -302,10 +304,9 @@ impl Key {
         let Some(mut parts) = parts else {
             return Ok(None);
         };
-        let inline = if opens(op) { 0 } else { call.inline() };
         let random = match inline {
             0 => Vec::new(),
-            width => random::nonces(rows.count(), width)?,
+            width => values::nonces(rows.count(), width).map_err(errors::system)?,
         };
         let threads = call.threads;
         let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
@@ -318,42 +319,42 @@ impl Key {
                     width: inline,
                 });
             }
-            let run = |into| {
-                let messages = messages.clone();
-                let done = match columns.bytes() < RELEASE {
-                    true => columns.run(threads, keys, messages, op, into),
-                    false => py.detach(|| columns.run(threads, keys, messages, op, into)),
-                };
-                let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
-                done.map_err(refused)
+            let messages = || messages.clone();
+            let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
+            let alone = columns.bytes() >= RELEASE;
+            let tags = |into| {
+                let run = || columns.run(threads, keys, messages(), op, into);
+                let done = if alone { py.detach(run) } else { run() };
+                done.map(|done| done.failed).map_err(refused)
             };
             let bad = match (op, &call.tags) {
-                (Op::Verify, GivenTags::Column(tags)) => {
-                    let Some(Flat { bytes, width }) = tags.flat(*rows, n) else {
+                (Op::Verify, GivenTags::Column(given)) => {
+                    let Some(Flat { bytes, width }) = given.flat(*rows, n) else {
                         return Ok(None);
                     };
-                    run(Target::Tags(&mut bytes.into_owned(), width))?
+                    tags(Target::Tags(&mut bytes.into_owned(), width))?
                 }
                 (Op::Mac, _) => {
                     let width = call.tag_bytes();
-                    let mut tags = errors::room(columns.count * width)?;
-                    tags.resize(columns.count * width, 0);
-                    let failed = run(Target::Tags(&mut tags, width))?;
+                    let mut made_tags = errors::room(columns.count * width)?;
+                    made_tags.resize(columns.count * width, 0);
+                    let failed = tags(Target::Tags(&mut made_tags, width))?;
                     let ends = (0..=columns.count).map(|i| O::usize_as(i * width));
-                    arrays.push(made(tags, ends.collect(), *rows, &failed, of)?);
+                    arrays.push(made(made_tags, ends.collect(), *rows, &failed, of)?);
                     failed
                 }
                 _ => {
-                    let tag_bytes = call.tag_bytes();
-                    let len = |len| inline + self.result(op, len, tag_bytes);
-                    let (ends, total) = columns.results(len)?;
-                    column::fits(total, of)?;
-                    let mut memory = errors::room(total)?;
-                    let spare = memory.spare_capacity_mut();
-                    let places = columns.places(inline > 0, &ends, spare);
-                    let failed = run(Target::Texts(places, spare, tag_bytes))?;
-                    let written = memory::written(memory, total);
-                    arrays.push(made(written, ends, *rows, &failed, of)?);
+                    let tags = TagPlace::Behind(call.tag_bytes());
+                    let fits = |total| values::fits(total, of);
+                    let run = || columns.texts(threads, keys, messages(), op, tags, fits);
+                    let done = if alone { py.detach(run) } else { run() };
+                    let results = done.map_err(|stopped| match stopped {
+                        Stopped::Memory(error) => errors::system(error.into()),
+                        Stopped::Unfit(why) => errors::unfit(why),
+                        Stopped::Refused(error, start) => refused((error, start)),
+                    })?;
+                    let failed = results.failed;
+                    arrays.push(made(results.bytes, results.ends, *rows, &failed, of)?);
                     failed
                 }
             };
@@ -444,7 +445,9 @@ impl Key {
                 }
                 nonces
             }
-            Nonces::Inline(width) => random::nonces(sources.len(), width)?,
+            Nonces::Inline(width) => {
+                values::nonces(sources.len(), width).map_err(errors::system)?
+            }
             _ => Vec::new(),
         };
         let nonces = match &call.nonces {
@@ -551,5 +554,5 @@ fn made<O: OffsetSizeTrait>(
         failed,
         row: &|i| rows.row(i),
     };
-    results.array(of)
+    results.array(of).map_err(errors::unfit)
 }

@@ -4,15 +4,14 @@
 use crate::arrow::{Arrow, Dictionary};
 use crate::batch::{Batch, Outcome, Tags};
 use crate::call::{Call, Done, GivenTags, RELEASE};
-use crate::column::{self, Column, Results};
+use crate::column::{self, Column};
 use crate::errors;
 use crate::input::{Data, Nonces};
 use crate::key::Key;
-use crate::keys::Keyed;
 use crate::memory::{self, Place, Source};
 use crate::output::{Lengths, close_up, ends};
-use crate::present::Present;
 use aescomb::Op;
+use aescomb_columns::values::{Keyed, Present, Results, fits};
 use arrow_array::types::{
     ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
@@ -157,7 +156,7 @@ impl Key {
             .map(|source| self.result(op, source.len(), tag_bytes))
             .collect();
         let total = lens.iter().sum();
-        column::fits(total, of)?;
+        fits(total, of).map_err(errors::unfit)?;
         let mut batch = Batch {
             sources,
             nonces: Vec::new(),
@@ -194,7 +193,7 @@ impl Key {
             failed: &failed,
             row: &row,
         };
-        let results = results.array(of)?;
+        let results = results.array(of).map_err(errors::unfit)?;
         Ok(Values {
             given: given.clone(),
             results,

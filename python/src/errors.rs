@@ -1,7 +1,9 @@
 //! Python's exceptions for mistakes in what was given and for messages that fail.
 
-use pyo3::exceptions::PyMemoryError;
+use aescomb_columns::values::Refused;
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use std::io::{self, ErrorKind};
 
 mod classes {
     pyo3::import_exception!(aescomb._errors, InputError);
@@ -32,6 +34,23 @@ pub(crate) fn null(row: usize, name: &str) -> PyErr {
         0,
         "bytes, as the message is not null",
     )
+}
+
+/// Results that a column cannot have.
+pub(crate) fn unfit(why: Refused) -> PyErr {
+    match why.field {
+        "memory" => PyMemoryError::new_err(why.what),
+        "arrow" => PyValueError::new_err(why.what),
+        field => input(why.row, field, &why.what, why.given, why.allowed),
+    }
+}
+
+/// What the operating system does not give.
+pub(crate) fn system(error: io::Error) -> PyErr {
+    match error.kind() {
+        ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
+        _ => PyOSError::new_err(error.to_string()),
+    }
 }
 
 /// A batch that the library refuses; `row` tells which row one of its messages is of.

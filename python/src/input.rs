@@ -3,9 +3,8 @@
 use crate::arrow::{self, Arrow};
 use crate::errors;
 use crate::memory::{Rows, Source};
-use crate::packed::{self, Flat};
-use crate::present::{Chosen, Present};
 use aescomb::Offset;
+use aescomb_columns::values::{self, Chosen, Flat, Present};
 use arrow_array::OffsetSizeTrait;
 use arrow_schema::DataType;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
@@ -374,19 +373,19 @@ impl<'py> Data<'py> {
         &self,
         rows: Chosen<'_>,
         of: usize,
-    ) -> Option<Option<packed::Data<'_, O>>> {
+    ) -> Option<Option<values::Data<'_, O>>> {
         /// Bytes that are rather copied for each message of a piece than given by address.
         const FEW: usize = 64;
         match self {
             Data::Same(components) => match &components[..] {
                 [] => Some(None),
                 [data] if data.as_bytes().len() <= FEW => {
-                    Some(Some(packed::Data::same(data.as_bytes(), rows.count())))
+                    Some(Some(values::Data::same(data.as_bytes(), rows.count())))
                 }
                 _ => None,
             },
             Data::Each(Column::Arrow(arrow)) if arrow.len() == of => {
-                arrow.packed_values(rows).map(packed::Data::Each).map(Some)
+                arrow.packed_values(rows).map(values::Data::Each).map(Some)
             }
             _ => None,
         }

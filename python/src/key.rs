@@ -3,10 +3,10 @@
 use crate::call::{Call, GivenTags, OnFailure};
 use crate::errors;
 use crate::input::{self, Column, Data, Messages, Nonces, To};
-use crate::keys::{Keyed, Rows};
+use crate::keys::Rows;
 use crate::mode::Mode;
-use crate::present::Chosen;
 use aescomb::{Algorithm, Op};
+use aescomb_columns::values::{Chosen, Keyed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -4,14 +4,13 @@ use crate::arrow::{self, Arrow};
 use crate::errors;
 use crate::input;
 use crate::key::{Held, Key};
-use crate::present::Chosen;
+use aescomb_columns::values::{Chosen, Keyed};
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 
 const WHAT: &str = "strings, bytes or integers";
 
@@ -165,31 +164,6 @@ pub(crate) struct Rows {
 
 /// The place of a row whose identifier is null.
 const NULL: u32 = u32::MAX;
-
-/// The keys of a batch.
-pub(crate) enum Keyed<'a> {
-    /// One for all messages.
-    One(&'a aescomb::Key),
-    /// A table, and the place of each message's.
-    Places(Vec<&'a aescomb::Key>, Vec<u32>),
-}
-
-impl Keyed<'_> {
-    pub(crate) fn keys(&self) -> aescomb::Keys<'_> {
-        match self {
-            Keyed::One(key) => (*key).into(),
-            Keyed::Places(keys, _) => keys.into(),
-        }
-    }
-
-    /// Places of these messages' keys; nothing if they all have one.
-    pub(crate) fn places(&self, messages: Range<usize>) -> Option<&[u32]> {
-        match self {
-            Keyed::One(_) => None,
-            Keyed::Places(_, places) => Some(&places[messages]),
-        }
-    }
-}
 
 impl Rows {
     pub(crate) fn first(&self) -> &Key {

@@ -1,9 +1,11 @@
 //! The Python package `aescomb`.
 //!
-//! `key` has the methods, and `call` does what they are asked, with the keys of `keys` and the nonces of `random`; `input` takes what they are given, `present` tells which rows are
-//! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
-//! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
-//! structs of Arrow, `array` and `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes others.
+//! `key` has the methods, and `call` does what they are asked, with the keys of `keys`; `input`
+//! takes what they are given, `output` holds results, `batch` runs the library on messages, `memory`
+//! is between Python's memory and the library's, `c_data` reads the structs of Arrow, `array` and
+//! `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes
+//! others. Columns as they are, which rows are not null, threads, random nonces and columns of
+//! results are those of the crate `aescomb-columns`.
 
 mod array;
 mod arrow;
@@ -19,10 +21,6 @@ mod keys;
 mod memory;
 mod mode;
 mod output;
-mod packed;
-mod present;
-mod random;
-mod team;
 mod types;
 
 /// AES for many independent messages at once.

@@ -1,10 +1,10 @@
 //! Where results go: `bytes` objects, rows of an array, an Arrow column.
 
-use crate::column::{self, Column, Results};
+use crate::column::Column;
 use crate::errors;
 use crate::input::{self, Messages};
 use crate::memory::{self, Blank, Place, Rows};
-use crate::present::Chosen;
+use aescomb_columns::values::{Chosen, Results, fits};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
@@ -65,7 +65,7 @@ impl<'py> Output<'py> {
                 let mut done = 0;
                 for part in column.ranges() {
                     let count = rows.within(part).count();
-                    column::fits(lens[done..done + count].iter().sum(), &of)?;
+                    fits(lens[done..done + count].iter().sum(), &of).map_err(errors::unfit)?;
                     done += count;
                 }
                 Ok(Output::Column(errors::room(lens.iter().sum())?, of))
@@ -168,7 +168,7 @@ impl<'py> Output<'py> {
                         failed: &failed,
                         row: &|i| rows.row(i),
                     };
-                    parts.push(results.array(&of)?);
+                    parts.push(results.array(&of).map_err(errors::unfit)?);
                     (done, start) = (messages.end, start + total);
                 }
                 Column::new(parts, of).into_bound_py_any(py)

@@ -13,13 +13,13 @@ const WORTH: usize = 2 << 20;
 const SHARES: usize = 4;
 
 /// Threads, as many as a batch of so many messages and bytes pays for.
-pub(crate) fn worth(threads: NonZeroUsize, messages: usize, bytes: usize) -> usize {
+pub fn worth(threads: NonZeroUsize, messages: usize, bytes: usize) -> usize {
     let cost = bytes.saturating_add(messages.saturating_mul(PER_MESSAGE));
     threads.get().min(cost / WORTH).max(1)
 }
 
 /// Stretches of so many messages, each of whole pieces but the last.
-pub(crate) fn shares(threads: usize, messages: usize, piece: usize) -> Vec<Range<usize>> {
+pub fn shares(threads: usize, messages: usize, piece: usize) -> Vec<Range<usize>> {
     let pieces = messages.div_ceil(piece).div_ceil(threads * SHARES);
     let step = (pieces * piece).max(1);
     let starts = (0..messages).step_by(step);
@@ -31,7 +31,7 @@ pub(crate) fn shares(threads: usize, messages: usize, piece: usize) -> Vec<Range
 /// Runs all shares on so many threads, of which the caller's is one: results in the order of
 /// the shares. The others end with the call, so that nothing of them is missing in a process
 /// that is forked later.
-pub(crate) fn together<S: Send, R: Send>(
+pub fn together<S: Send, R: Send>(
     threads: usize,
     shares: Vec<S>,
     run: impl Fn(S) -> R + Sync,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The rows that have a message; the others are null.
-pub(crate) struct Present {
+pub struct Present {
     /// In ascending order; `None` if it is all of them.
     rows: Option<Vec<usize>>,
     /// Rows, null or not.
@@ -11,18 +11,19 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    pub(crate) fn all(of: usize) -> Self {
+    /// All of so many rows.
+    pub fn all(of: usize) -> Self {
         Present { rows: None, of }
     }
 
     /// These of so many rows, in ascending order.
-    pub(crate) fn these(rows: Vec<usize>, of: usize) -> Self {
+    pub fn these(rows: Vec<usize>, of: usize) -> Self {
         let rows = Some(rows).filter(|rows| rows.len() < of);
         Present { rows, of }
     }
 
     /// Those that are none of `others`.
-    pub(crate) fn without(&self, others: Chosen<'_>) -> Vec<usize> {
+    pub fn without(&self, others: Chosen<'_>) -> Vec<usize> {
         let mut others = others.rows().peekable();
         let other = |row: &usize| {
             while others.next_if(|other| other < row).is_some() {}
@@ -31,7 +32,8 @@ impl Present {
         self.whole().rows().filter(other).collect()
     }
 
-    pub(crate) fn whole(&self) -> Chosen<'_> {
+    /// Those of the whole batch.
+    pub fn whole(&self) -> Chosen<'_> {
         Chosen {
             rows: self.rows.as_deref(),
             start: 0,
@@ -42,7 +44,7 @@ impl Present {
 
 /// The rows of a stretch of a batch that have a message.
 #[derive(Clone, Copy)]
-pub(crate) struct Chosen<'a> {
+pub struct Chosen<'a> {
     rows: Option<&'a [usize]>,
     start: usize,
     end: usize,
@@ -50,7 +52,7 @@ pub(crate) struct Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     /// Those of a shorter stretch.
-    pub(crate) fn within(self, stretch: Range<usize>) -> Chosen<'a> {
+    pub fn within(self, stretch: Range<usize>) -> Chosen<'a> {
         let Range { start, end } = stretch;
         let rows = self.rows.map(|rows| {
             let place = |limit| rows.partition_point(|row| *row < limit);
@@ -60,30 +62,33 @@ impl<'a> Chosen<'a> {
     }
 
     /// All rows of the stretch, null or not.
-    pub(crate) fn range(self) -> Range<usize> {
+    pub fn range(self) -> Range<usize> {
         self.start..self.end
     }
 
-    pub(crate) fn count(self) -> usize {
+    /// How many have a message.
+    pub fn count(self) -> usize {
         self.rows.map_or(self.end - self.start, <[_]>::len)
     }
 
-    pub(crate) fn are_all(self) -> bool {
+    /// Whether all rows of the stretch have one.
+    pub fn are_all(self) -> bool {
         self.rows
             .is_none_or(|rows| rows.len() == self.range().len())
     }
 
     /// The row of message `i` of the stretch.
-    pub(crate) fn row(self, i: usize) -> usize {
+    pub fn row(self, i: usize) -> usize {
         self.rows.map_or(self.start + i, |rows| rows[i])
     }
 
-    pub(crate) fn rows(self) -> impl Iterator<Item = usize> + 'a {
+    /// The rows that have a message.
+    pub fn rows(self) -> impl Iterator<Item = usize> + 'a {
         (0..self.count()).map(move |i| self.row(i))
     }
 
     /// The rows, counted from the beginning of the stretch.
-    pub(crate) fn places(self) -> impl Iterator<Item = usize> + 'a {
+    pub fn places(self) -> impl Iterator<Item = usize> + 'a {
         self.rows().map(move |row| row - self.start)
     }
 }

@@ -1,0 +1,143 @@
+//! The values of arrays, as bytes.
+
+use crate::values::{Chosen, Places, Present, Values};
+use arrow_array::cast::AsArray;
+use arrow_array::types::ByteViewType;
+use arrow_array::{Array, ArrayRef, GenericByteViewArray};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+use std::borrow::Cow;
+
+/// What columns may be of.
+pub(crate) const TAKEN: &str = "binary, large_binary, binary_view, fixed_size_binary, string, \
+     large_string, string_view, bool, numbers, decimals, dates, times or a dictionary of these";
+
+/// Bytes of all values of a type; `None` where they differ.
+pub(crate) fn width(of: &DataType) -> Option<usize> {
+    match of {
+        DataType::Boolean => Some(1),
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).ok(),
+        other => other.primitive_width(),
+    }
+}
+
+/// Whether values of a type are bytes or are taken as such.
+pub(crate) fn is_taken(of: &DataType) -> bool {
+    match of {
+        DataType::Dictionary(_, values) => {
+            !matches!(**values, DataType::Dictionary(..)) && is_taken(values)
+        }
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View => true,
+        // Their encoding has the lowest byte first, and is what lies in memory.
+        other => width(other).is_some_and(|width| {
+            let bytes = matches!(other, DataType::Boolean | DataType::FixedSizeBinary(_));
+            bytes || width == 1 || cfg!(target_endian = "little")
+        }),
+    }
+}
+
+/// Whether values of a type are bytes.
+pub(crate) fn is_binary(of: &DataType) -> bool {
+    match of {
+        DataType::Dictionary(_, values) => is_binary(values),
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => true,
+        _ => false,
+    }
+}
+
+/// The type that values of a type have when they are encrypted; `len`: bytes that are made of
+/// so many.
+pub(crate) fn encrypted_type(of: &DataType, len: impl Fn(usize) -> usize) -> DataType {
+    match of {
+        DataType::Binary | DataType::Utf8 => DataType::Binary,
+        DataType::LargeBinary | DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::BinaryView | DataType::Utf8View => DataType::BinaryView,
+        other => match i32::try_from(len(width(other).unwrap_or(0))) {
+            Ok(width) => DataType::FixedSizeBinary(width),
+            Err(_) => DataType::LargeBinary,
+        },
+    }
+}
+
+/// The rows that are not null.
+pub(crate) fn present(array: &ArrayRef) -> Present {
+    match array.logical_nulls() {
+        Some(nulls) => Present::these(nulls.valid_indices().collect(), array.len()),
+        None => Present::all(array.len()),
+    }
+}
+
+/// The values of these rows of an array without indices.
+pub(crate) fn values<'a>(
+    array: &ArrayRef,
+    data: &'a ArrayData,
+    rows: Chosen<'_>,
+) -> Values<'a, i64> {
+    let (len, offset) = (data.len(), data.offset());
+    if len == 0 {
+        return Values::none();
+    }
+    let (bytes, offsets): (Cow<'a, [u8]>, Cow<'a, [i64]>) = match data.data_type() {
+        DataType::Binary | DataType::Utf8 => {
+            let offsets = &data.buffer::<i32>(0)[..=len];
+            let offsets: Vec<i64> = offsets.iter().map(|offset| (*offset).into()).collect();
+            (data.buffers()[1].as_slice().into(), offsets.into())
+        }
+        DataType::LargeBinary | DataType::LargeUtf8 => {
+            let offsets = &data.buffer::<i64>(0)[..=len];
+            (data.buffers()[1].as_slice().into(), offsets.into())
+        }
+        DataType::BinaryView => {
+            let (bytes, offsets) = gathered(array.as_binary_view(), rows);
+            (bytes.into(), offsets.into())
+        }
+        DataType::Utf8View => {
+            let (bytes, offsets) = gathered(array.as_string_view(), rows);
+            (bytes.into(), offsets.into())
+        }
+        DataType::Boolean => {
+            let bits = array.as_boolean().values();
+            let bytes: Vec<u8> = bits.iter().map(u8::from).collect();
+            let offsets: Vec<i64> = (0..=len as i64).collect();
+            (bytes.into(), offsets.into())
+        }
+        other => {
+            let width = width(other).unwrap_or(0);
+            let bytes = &data.buffers()[0].as_slice()[offset * width..];
+            let offsets: Vec<i64> = (0..=len).map(|i| (i * width) as i64).collect();
+            (bytes.into(), offsets.into())
+        }
+    };
+    let places = match rows.are_all() {
+        true => Places::Offsets(offsets),
+        false => {
+            let starts: Vec<i64> = rows.places().map(|i| offsets[i]).collect();
+            let lens = rows.places().map(|i| offsets[i + 1] - offsets[i]);
+            Places::Slots(starts, lens.collect())
+        }
+    };
+    Values { bytes, places }
+}
+
+/// The values of these rows one after the other; the others are empty.
+fn gathered<T: ByteViewType + ?Sized>(
+    array: &GenericByteViewArray<T>,
+    rows: Chosen<'_>,
+) -> (Vec<u8>, Vec<i64>) {
+    let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
+    for i in rows.places() {
+        offsets.resize(i + 1, bytes.len() as i64);
+        bytes.extend_from_slice(array.value(i).as_ref());
+        offsets.push(bytes.len() as i64);
+    }
+    offsets.resize(array.len() + 1, bytes.len() as i64);
+    (bytes, offsets)
+}

@@ -1,0 +1,27 @@
+//! Encryption of columns: of Arrow record batches and, with the feature `files`, of Parquet
+//! and CSV files.
+//!
+//! - [`Spec`]: what is to be encrypted how.
+//! - [`Keyset`]: the keys, as Tink has them.
+//! - [`Cipher`]: a record batch to a record batch.
+//! - [`Header`]: what an encrypted file says of itself.
+//! - [`values`]: what the Python package's keys share.
+#![deny(missing_docs)]
+
+mod algorithm;
+mod arrays;
+mod cipher;
+mod error;
+mod header;
+mod kdf;
+mod keyset;
+mod spec;
+mod tink;
+pub mod values;
+
+pub use algorithm::{KeyType, mysql_key};
+pub use cipher::{Beside, Cipher, Encrypted, OnFailure};
+pub use error::{Error, Failure, Reason};
+pub use header::{ColumnHeader, Header, METADATA_KEY};
+pub use keyset::{Entry, KeyService, Keyset, Prefix, Status};
+pub use spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec};

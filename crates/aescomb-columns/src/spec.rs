@@ -1,0 +1,210 @@
+//! Specs: what is to be encrypted how.
+
+use crate::algorithm::{KeyType, Of};
+use crate::error::Error;
+use aescomb::{Algorithm, Mode};
+use arrow_schema::DataType;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Whether equal values of a column are seen to be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encryption {
+    /// They are: for what is joined, grouped or looked up.
+    Deterministic,
+    /// They are not.
+    Randomized,
+}
+
+/// The bytes of an encrypted value.
+///
+/// | format | values | keys |
+/// |---|---|---|
+/// | `tink` | prefix of the key, nonce (12), ciphertext, tag (16), or for SIV prefix, tag (16), ciphertext | `gcm`, `gcm-siv`, `siv` |
+/// | `spark` | nonce (12), ciphertext, tag (16), or for CBC nonce (16), ciphertext | `gcm`, `cbc-pkcs7` |
+/// | `clickhouse` | ciphertext, and tag (16) for GCM; nonces are in a column of their own | `gcm`, `cbc-pkcs7`, `ctr`, `ofb`, `cfb128` |
+/// | `plain` | nonce (12), ciphertext, tag (16), or for SIV tag (16), ciphertext | `aes-256-cmac-prf`, `gcm-siv`, `siv` |
+///
+/// `spark` and `clickhouse` also decrypt what `ecb-pkcs7` has encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// That of Tink.
+    Tink,
+    /// That of Spark's `aes_encrypt`.
+    Spark,
+    /// That of ClickHouse's `encrypt`.
+    Clickhouse,
+    /// This library's own.
+    Plain,
+}
+
+impl fmt::Display for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Encryption::Deterministic => "deterministic",
+            Encryption::Randomized => "randomized",
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Tink => "tink",
+            Format::Spark => "spark",
+            Format::Clickhouse => "clickhouse",
+            Format::Plain => "plain",
+        })
+    }
+}
+
+impl Format {
+    /// The mode that values have in this format under keys of this type, and whether equal
+    /// values then are equal; if they may have such keys.
+    pub(crate) fn mode(self, of: KeyType) -> Option<(Mode, Encryption)> {
+        use Encryption::{Deterministic, Randomized};
+        let Of::Values(Algorithm { mode, key_bits }) = of.0 else {
+            return (self == Format::Plain).then_some((Mode::Gcm, Randomized));
+        };
+        let encryption = match (self, mode) {
+            (Format::Tink | Format::Plain, Mode::GcmSiv) => Randomized,
+            (Format::Tink | Format::Plain, Mode::Siv) => Deterministic,
+            (Format::Tink, Mode::Gcm) if key_bits != 192 => Randomized,
+            (Format::Spark | Format::Clickhouse, Mode::Gcm | Mode::CbcPkcs7) => Randomized,
+            (Format::Clickhouse, Mode::Ctr | Mode::Ofb | Mode::Cfb128) => Randomized,
+            (Format::Spark | Format::Clickhouse, Mode::EcbPkcs7) => Deterministic,
+            _ => return None,
+        };
+        Some((mode, encryption))
+    }
+}
+
+/// The most values that a key may encrypt under random nonces of 12 bytes (SP 800-38D, 8.3).
+pub const MOST_VALUES: u64 = 1 << 32;
+
+/// What is to be encrypted how: from TOML or JSON.
+///
+/// ```
+/// let spec: aescomb_columns::Spec = serde_json::from_str(r#"{
+///     "dataset": "people",
+///     "columns": {
+///         "name": { "encryption": "deterministic", "format": "tink" },
+///         "born": { "encryption": "randomized", "format": "plain" }
+///     }
+/// }"#).unwrap();
+/// assert_eq!(spec.columns["name"].format, aescomb_columns::Format::Tink);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What the values belong to. Those of one dataset open in no other.
+    pub dataset: String,
+    /// Columns, by their names.
+    pub columns: BTreeMap<String, ColumnSpec>,
+}
+
+/// What is to be done with a column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnSpec {
+    /// Whether equal values are seen to be equal.
+    pub encryption: Encryption,
+    /// The bytes of an encrypted value.
+    pub format: Format,
+    /// The key's identifier; if there is none, the one keyset whose primary key can do it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<u32>,
+    /// A column of integers: the identifier of each row's key. These keys are for the mode of
+    /// `key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_column: Option<String>,
+    /// A column of nonces, for the format `clickhouse`: made when the column is encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonces: Option<String>,
+    /// What is authenticated with each value. If there is none: the dataset, a zero byte and the
+    /// name of the column in the formats `tink` and `plain`, and nothing in the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub associated_data: Option<String>,
+    /// The most values that a key encrypts under random nonces of 12 bytes, in a run, or for
+    /// a key of a file, in the file: at most 2^32.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// The type of decrypted values, where a file does not say it.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+}
+
+impl Spec {
+    /// From JSON.
+    ///
+    /// # Errors
+    ///
+    /// What is no JSON of a spec.
+    pub fn from_json(text: &str) -> Result<Spec, Error> {
+        let spec = serde_json::from_str(text);
+        spec.map_err(|error| Error::spec("spec", error, "JSON of a spec"))
+    }
+
+    /// From TOML.
+    ///
+    /// # Errors
+    ///
+    /// What is no TOML of a spec.
+    #[cfg(feature = "files")]
+    pub fn from_toml(text: &str) -> Result<Spec, Error> {
+        let spec = toml::from_str(text);
+        spec.map_err(|error| Error::spec("spec", error, "TOML of a spec"))
+    }
+
+    /// What is authenticated with each value of a column.
+    pub(crate) fn associated_data(
+        dataset: &str,
+        column: &str,
+        format: Format,
+        given: Option<&str>,
+    ) -> Vec<u8> {
+        match (given, format) {
+            (Some(data), _) => data.as_bytes().to_vec(),
+            (None, Format::Tink | Format::Plain) => {
+                [dataset.as_bytes(), &[0], column.as_bytes()].concat()
+            }
+            (None, _) => Vec::new(),
+        }
+    }
+}
+
+/// A type by its name in Arrow's Python library, or as arrow-rs writes it.
+pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
+    Ok(match name {
+        "binary" => DataType::Binary,
+        "large_binary" => DataType::LargeBinary,
+        "binary_view" => DataType::BinaryView,
+        "string" => DataType::Utf8,
+        "large_string" => DataType::LargeUtf8,
+        "string_view" => DataType::Utf8View,
+        "bool" => DataType::Boolean,
+        "int8" => DataType::Int8,
+        "int16" => DataType::Int16,
+        "int32" => DataType::Int32,
+        "int64" => DataType::Int64,
+        "uint8" => DataType::UInt8,
+        "uint16" => DataType::UInt16,
+        "uint32" => DataType::UInt32,
+        "uint64" => DataType::UInt64,
+        "float16" => DataType::Float16,
+        "float32" => DataType::Float32,
+        "float64" => DataType::Float64,
+        "date32" => DataType::Date32,
+        "date64" => DataType::Date64,
+        other => {
+            let what = format!("{other:?}");
+            let allowed = "binary, string, int64, Decimal128(10, 2), Timestamp(µs), ...";
+            other
+                .parse()
+                .map_err(|_| Error::spec(field, what, allowed))?
+        }
+    })
+}
