@@ -2,10 +2,13 @@
 
 use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
+use crate::dictionary::with_values;
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{Chosen, Flat, Present, Values};
+use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
+use arrow_array::ArrayRef;
 use arrow_array::OffsetSizeTrait;
+use arrow_buffer::Buffer;
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
 use arrow_schema::DataType;
@@ -106,6 +109,14 @@ pub(crate) fn type_in(capsule: &Bound<'_, PyCapsule>, name: &str) -> PyResult<Da
     })
 }
 
+/// The type that an object exports as a schema, which may be a dictionary's.
+pub(crate) fn data_type(object: &Bound<'_, PyAny>, name: &str) -> PyResult<DataType> {
+    let method = object.getattr(intern!(object.py(), "__arrow_c_schema__"))?;
+    let of = Schema::look(method.call0()?.cast()?, Type::new)?;
+    let of = of.map_err(|text| malformed(name, &text))?;
+    Ok(of.map_err(|given| unsupported(name, &given))?.whole())
+}
+
 /// Lets pyarrow check an object of its own. It takes buffers from files and streams as they
 /// come; unlike the struct that it exports, it knows their lengths, and looks at those only
 /// if it is asked to.
@@ -169,6 +180,29 @@ impl Type {
         Ok(of
             .map(|of| Type { indices, ..of })
             .map_err(|given| format!("a dictionary of {given}")))
+    }
+
+    /// With indices, if there are such.
+    fn whole(&self) -> DataType {
+        let values = self.values.clone();
+        match self.index_type() {
+            Some(keys) => DataType::Dictionary(Box::new(keys), Box::new(values)),
+            None => values,
+        }
+    }
+
+    fn index_type(&self) -> Option<DataType> {
+        let Indices { width, signed } = self.indices?;
+        Some(match (width, signed) {
+            (1, true) => DataType::Int8,
+            (1, false) => DataType::UInt8,
+            (2, true) => DataType::Int16,
+            (2, false) => DataType::UInt16,
+            (4, true) => DataType::Int32,
+            (4, false) => DataType::UInt32,
+            (_, true) => DataType::Int64,
+            (_, false) => DataType::UInt64,
+        })
     }
 
     /// The type of a column without indices.
@@ -435,17 +469,40 @@ impl Arrow {
 
     /// The type of the indices, if there are such.
     pub(crate) fn index_type(&self) -> Option<DataType> {
-        let Indices { width, signed } = self.of.indices?;
-        Some(match (width, signed) {
-            (1, true) => DataType::Int8,
-            (1, false) => DataType::UInt8,
-            (2, true) => DataType::Int16,
-            (2, false) => DataType::UInt16,
-            (4, true) => DataType::Int32,
-            (4, false) => DataType::UInt32,
-            (_, true) => DataType::Int64,
-            (_, false) => DataType::UInt64,
-        })
+        self.of.index_type()
+    }
+
+    /// The type of the column.
+    pub(crate) fn whole_type(&self) -> DataType {
+        self.of.whole()
+    }
+
+    /// Its parts as arrays, of which every value was looked at. Values are copied, so that nothing
+    /// of the memory of others is relied on later.
+    pub(crate) fn arrays(&self) -> PyResult<Vec<ArrayRef>> {
+        let of = self.values_type();
+        if let Some(keys) = self.index_type() {
+            let arrays = self.dictionaries().map(|dictionary| {
+                let dictionary = dictionary?;
+                let given = &dictionary.values;
+                let places = (0..given.len()).filter(|i| given[*i].is_some()).collect();
+                let present = Present::these(places, given.len());
+                let slices: Vec<&[u8]> = given.iter().flatten().copied().collect();
+                let values = gathered(&slices, present.whole(), of)?;
+                with_values(&dictionary, &keys, values)
+            });
+            return arrays.collect();
+        }
+        let present = self.present()?;
+        let slices = self.slices(present.whole())?;
+        let mut left = &slices[..];
+        let arrays = self.ranges().map(|range| {
+            let rows = present.whole().within(range);
+            let (own, rest) = left.split_at(rows.count());
+            left = rest;
+            gathered(own, rows, of)
+        });
+        arrays.collect()
     }
 
     /// What each part has, if it has indices.
@@ -530,4 +587,24 @@ impl Arrow {
         }
         Ok(slices)
     }
+}
+
+/// An array of these values of the rows that are not null.
+fn gathered(slices: &[&[u8]], rows: Chosen<'_>, of: &DataType) -> PyResult<ArrayRef> {
+    let total = slices.iter().map(|slice| slice.len()).sum();
+    let mut bytes = errors::room(total)?;
+    let mut ends: Vec<i64> = errors::room(slices.len() + 1)?;
+    ends.push(0);
+    for slice in slices {
+        bytes.extend_from_slice(slice);
+        ends.push(bytes.len() as i64);
+    }
+    let results = Results {
+        bytes: Buffer::from_vec(bytes),
+        ends,
+        rows,
+        failed: &[],
+        row: &|i| rows.row(i),
+    };
+    results.array(of).map_err(errors::unfit)
 }

@@ -107,16 +107,7 @@ impl Key {
                 }
             }
             let results = values.results.clone();
-            arrays.push(match keys {
-                DataType::Int8 => indexed::<Int8Type>(&dictionary, results),
-                DataType::Int16 => indexed::<Int16Type>(&dictionary, results),
-                DataType::Int32 => indexed::<Int32Type>(&dictionary, results),
-                DataType::Int64 => indexed::<Int64Type>(&dictionary, results),
-                DataType::UInt8 => indexed::<UInt8Type>(&dictionary, results),
-                DataType::UInt16 => indexed::<UInt16Type>(&dictionary, results),
-                DataType::UInt32 => indexed::<UInt32Type>(&dictionary, results),
-                _ => indexed::<UInt64Type>(&dictionary, results),
-            }?);
+            arrays.push(with_values(&dictionary, &keys, results)?);
             before = Some(values);
         }
         let of = DataType::Dictionary(Box::new(keys), Box::new(of));
@@ -199,6 +190,24 @@ impl Key {
             results,
             failed: failed.into_iter().map(|i| places.row(i)).collect(),
         })
+    }
+}
+
+/// The indices of a part, which are of this type, to these values.
+pub(crate) fn with_values(
+    dictionary: &Dictionary<'_>,
+    keys: &DataType,
+    values: ArrayRef,
+) -> PyResult<ArrayRef> {
+    match keys {
+        DataType::Int8 => indexed::<Int8Type>(dictionary, values),
+        DataType::Int16 => indexed::<Int16Type>(dictionary, values),
+        DataType::Int32 => indexed::<Int32Type>(dictionary, values),
+        DataType::Int64 => indexed::<Int64Type>(dictionary, values),
+        DataType::UInt8 => indexed::<UInt8Type>(dictionary, values),
+        DataType::UInt16 => indexed::<UInt16Type>(dictionary, values),
+        DataType::UInt32 => indexed::<UInt32Type>(dictionary, values),
+        _ => indexed::<UInt64Type>(dictionary, values),
     }
 }
 

@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind};
 mod classes {
     pyo3::import_exception!(aescomb._errors, InputError);
     pyo3::import_exception!(aescomb._errors, OpenError);
+    pyo3::import_exception!(aescomb._errors, ColumnError);
+    pyo3::import_exception!(aescomb._errors, CellError);
 }
 
 /// `InputError`, in the words of [`aescomb::Error`].
@@ -42,6 +44,20 @@ pub(crate) fn unfit(why: Refused) -> PyErr {
         "memory" => PyMemoryError::new_err(why.what),
         "arrow" => PyValueError::new_err(why.what),
         field => input(why.row, field, &why.what, why.given, why.allowed),
+    }
+}
+
+/// What `aescomb.columns` refuses.
+pub(crate) fn columns(error: aescomb_columns::Error) -> PyErr {
+    use aescomb_columns::Error;
+    let text = error.to_string();
+    match error {
+        Error::System(error) => system(error),
+        Error::Value(failure) => {
+            let reason = failure.reason.to_string();
+            classes::CellError::new_err((text, failure.column, failure.row, reason))
+        }
+        _ => classes::ColumnError::new_err(text),
     }
 }
 

@@ -3,8 +3,8 @@
 //! `key` has the methods, and `call` does what they are asked, with the keys of `keys`; `input`
 //! takes what they are given, `output` holds results, `batch` runs the library on messages, `memory`
 //! is between Python's memory and the library's, `c_data` reads the structs of Arrow, `array` and
-//! `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes
-//! others. Columns as they are, which rows are not null, threads, random nonces and columns of
+//! `arrow` check them, `dictionary` is for columns of indices, `types` names them, `column` makes
+//! others, and `columns` is `aescomb.columns`. Columns as they are, which rows are not null, threads, random nonces and columns of
 //! results are those of the crate `aescomb-columns`.
 
 mod array;
@@ -13,6 +13,7 @@ mod batch;
 mod c_data;
 mod call;
 mod column;
+mod columns;
 mod dictionary;
 mod errors;
 mod input;
@@ -28,6 +29,8 @@ mod types;
 mod _aescomb {
     #[pymodule_export]
     use crate::column::Column;
+    #[pymodule_export]
+    use crate::columns::{ColumnCipher, Keyset, columns_command, mysql_key};
     #[pymodule_export]
     use crate::key::Key;
     #[pymodule_export]

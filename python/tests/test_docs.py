@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import aescomb
+import aescomb.columns
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -17,17 +18,21 @@ def objects():
         value = getattr(aescomb, name)
         if not isinstance(value, str):
             yield value
+    yield aescomb.columns
+    yield from (getattr(aescomb.columns, name) for name in aescomb.columns.__all__)
 
 
 @pytest.mark.parametrize("value", list(objects()), ids=lambda value: value.__name__)
 def test_docstrings(value):
     finder = doctest.DocTestFinder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    tests = finder.find(value, value.__name__, module=aescomb if value is aescomb else False)
+    module = value if value in (aescomb, aescomb.columns) else False
+    tests = finder.find(value, value.__name__, module=module)
     for test in tests:
         runner.run(test)
     assert runner.failures == 0
-    assert runner.tries or value is aescomb.Error
+    shown = [aescomb.Error, aescomb.columns.Failure, aescomb.columns.mysql_key]
+    assert runner.tries or value in shown
 
 
 def test_everything_has_a_docstring():

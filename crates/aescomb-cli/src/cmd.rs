@@ -1,6 +1,8 @@
 //! The subcommands: one file each.
 
 mod bench;
+#[cfg(feature = "columns")]
+mod columns;
 mod cpu;
 mod crypt;
 mod kat;
@@ -29,6 +31,8 @@ pub(crate) enum Command {
     Seal(seal::SealArgs),
     Open(seal::OpenArgs),
     Mac(mac::MacArgs),
+    #[cfg(feature = "columns")]
+    Columns(columns::ColumnsArgs),
 }
 
 impl Command {
@@ -55,6 +59,8 @@ impl Command {
             Command::Seal(args) => args.run(out),
             Command::Open(args) => args.run(out),
             Command::Mac(args) => args.run(out),
+            #[cfg(feature = "columns")]
+            Command::Columns(args) => args.run(out),
         }
     }
 }

@@ -575,6 +575,27 @@ fn batch_of(schema: SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<Rec
     batch.map_err(|error| Error::spec("batch", error, "one that Arrow takes"))
 }
 
+#[cfg(feature = "files")]
+impl ColumnSpec {
+    /// Whether the primary key of a keyset can do it.
+    pub(crate) fn fits(&self, keysets: &[Keyset]) -> bool {
+        let primaries = keysets.iter().filter_map(|keyset| keyset.primary().ok());
+        let mut ways = primaries.filter_map(|key| self.format.mode(key.key_type()));
+        ways.any(|(_, encryption)| encryption == self.encryption)
+    }
+
+    /// The type of new keys for it, unless it only decrypts.
+    pub(crate) fn usual_key(&self) -> Option<crate::KeyType> {
+        let name = match (self.format, self.encryption) {
+            (Format::Tink | Format::Plain, Encryption::Deterministic) => "aes-256-siv",
+            (Format::Plain, Encryption::Randomized) => "aes-256-cmac-prf",
+            (_, Encryption::Randomized) => "aes-256-gcm",
+            _ => return None,
+        };
+        name.parse().ok()
+    }
+}
+
 impl ColumnSpec {
     /// What a file says of a column that is encrypted so.
     fn header(&self, name: &str, keysets: &[Keyset], of: String) -> Result<ColumnHeader, Error> {

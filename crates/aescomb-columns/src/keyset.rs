@@ -186,8 +186,7 @@ impl Keyset {
     ///
     /// Where the operating system gives no random numbers.
     pub fn generate(&mut self, of: KeyType) -> Result<u32, Error> {
-        let secret = Zeroizing::new(values::nonces(1, of.key_bytes())?);
-        self.add(of, secret, of.usual_prefix())
+        self.put(of, None, None)
     }
 
     /// Adds a key that is given: its new identifier. The first is the primary.
@@ -196,7 +195,26 @@ impl Keyset {
     ///
     /// A key of another length, or, for two AES keys, of two equal halves.
     pub fn import(&mut self, of: KeyType, secret: &[u8], prefix: Prefix) -> Result<u32, Error> {
-        self.add(of, Zeroizing::new(secret.to_vec()), prefix)
+        self.put(of, Some(secret), Some(prefix))
+    }
+
+    /// Adds a key that is given, or a new random one, with a prefix that is given, or the one that
+    /// Tink's templates have: its new identifier. The first is the primary.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keyset::generate`] and [`Keyset::import`].
+    pub fn put(
+        &mut self,
+        of: KeyType,
+        secret: Option<&[u8]>,
+        prefix: Option<Prefix>,
+    ) -> Result<u32, Error> {
+        let secret = match secret {
+            Some(secret) => secret.to_vec().into(),
+            None => values::nonces(1, of.key_bytes())?.into(),
+        };
+        self.add(of, secret, prefix.unwrap_or(of.usual_prefix()))
     }
 
     fn add(

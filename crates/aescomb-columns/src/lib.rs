@@ -11,7 +11,11 @@
 mod algorithm;
 mod arrays;
 mod cipher;
+#[cfg(feature = "files")]
+pub mod command;
 mod error;
+#[cfg(feature = "files")]
+pub mod files;
 mod header;
 mod kdf;
 mod keyset;

@@ -159,6 +159,13 @@ impl Spec {
         spec.map_err(|error| Error::spec("spec", error, "TOML of a spec"))
     }
 
+    /// Whether a column is encrypted, or has the identifiers of keys.
+    pub fn is_about(&self, name: &str) -> bool {
+        let mut columns = self.columns.values();
+        let keys = |column: &ColumnSpec| column.key_column.as_deref() == Some(name);
+        self.columns.contains_key(name) || columns.any(keys)
+    }
+
     /// What is authenticated with each value of a column.
     pub(crate) fn associated_data(
         dataset: &str,

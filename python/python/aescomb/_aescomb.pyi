@@ -5,7 +5,18 @@ from numpy import uint8
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
-__all__ = ["Column", "Key", "Keys", "Mode", "__version__", "modes"]
+__all__ = [
+    "Column",
+    "ColumnCipher",
+    "Key",
+    "Keys",
+    "Keyset",
+    "Mode",
+    "__version__",
+    "columns_command",
+    "modes",
+    "mysql_key",
+]
 
 __version__: Final[str]
 
@@ -420,3 +431,69 @@ class Keys:
     def __contains__(self, id: _Id, /) -> bool: ...
     def __getitem__(self, id: _Id, /) -> Key: ...
     def of(self, ids: Iterable[_Id | None] | _Arrow) -> Key: ...
+
+@type_check_only
+class _Service(Protocol):
+    def wrap(self, plaintext: bytes, associated_data: bytes, /) -> bytes: ...
+    def unwrap(self, wrapped: bytes, associated_data: bytes, /) -> bytes: ...
+
+@final
+class Keyset:
+    def __new__(cls, type: str | None = None) -> Keyset: ...
+    @staticmethod
+    def from_json(
+        json: str,
+        wrapped_by: Keyset | _Service | None = None,
+        associated_data: bytes | None = None,
+    ) -> Keyset: ...
+    def to_json(
+        self,
+        wrapped_by: Keyset | _Service | None = None,
+        associated_data: bytes | None = None,
+    ) -> str: ...
+    def add(
+        self,
+        type: str,
+        secret: bytes | None = None,
+        prefix: Literal["tink", "crunchy", "raw"] | None = None,
+    ) -> int: ...
+    @property
+    def ids(self) -> list[int]: ...
+    @property
+    def primary(self) -> int: ...
+    @primary.setter
+    def primary(self, value: int, /) -> None: ...
+    def enable(self, id: int) -> None: ...
+    def disable(self, id: int) -> None: ...
+    def remove(self, id: int) -> None: ...
+
+@final
+class ColumnCipher:
+    @staticmethod
+    def encrypting(
+        spec: str, keysets: list[Keyset], columns: list[tuple[str, _Type]], threads: int
+    ) -> ColumnCipher: ...
+    @staticmethod
+    def with_header(
+        header: str, spec: str | None, keysets: list[Keyset], threads: int
+    ) -> ColumnCipher: ...
+    @staticmethod
+    def with_spec(spec: str, keysets: list[Keyset], threads: int) -> ColumnCipher: ...
+    @property
+    def header(self) -> str: ...
+    @property
+    def columns(self) -> list[tuple[str, str | None, str | None]]: ...
+    def encrypt(
+        self, name: str, column: _Arrow, keys: _Arrow | None = None
+    ) -> tuple[Column, Column | None]: ...
+    def decrypt(
+        self,
+        name: str,
+        column: _Arrow,
+        keys: _Arrow | None = None,
+        nonces: _Arrow | None = None,
+        stop: bool = True,
+    ) -> tuple[Column, list[tuple[int, str]]]: ...
+
+def columns_command(arguments: list[str]) -> int: ...
+def mysql_key(bits: int, given: bytes) -> bytes: ...

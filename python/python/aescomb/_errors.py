@@ -70,3 +70,49 @@ class OpenError(Error):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class ColumnError(Error):
+    """A mistake in a spec, a keyset, a column or a file of ``aescomb.columns``.
+
+    >>> import pyarrow
+    >>> from aescomb.columns import Keyset, encrypt_table
+    >>> spec = {"dataset": "d", "columns": {"a": {"encryption": "randomized", "format": "tink"}}}
+    >>> encrypt_table(pyarrow.table({"b": [1]}), spec, Keyset("aes-128-gcm"))
+    Traceback (most recent call last):
+    aescomb.ColumnError: column "a": no such column; allowed: one of that name
+    """
+
+    __module__ = "aescomb"
+
+
+class CellError(ColumnError):
+    """A value that cannot be encrypted or decrypted.
+
+    >>> import aescomb, pyarrow
+    >>> from aescomb.columns import Keyset, decrypt_table
+    >>> spec = {"dataset": "d", "columns": {"a": {"encryption": "randomized", "format": "tink"}}}
+    >>> try:
+    ...     decrypt_table(pyarrow.table({"a": [b"short"]}), Keyset("aes-128-gcm"), spec)
+    ... except aescomb.CellError as error:
+    ...     print(error.column, error.row, error.reason)
+    a 0 no key identifier at the beginning
+    """
+
+    __module__ = "aescomb"
+
+    column: str
+    """Its column."""
+    row: int
+    """Its row, from 0 on."""
+    reason: str
+    """What is wrong with it."""
+
+    def __init__(self, text: str, column: str, row: int, reason: str) -> None:
+        super().__init__(text, column, row, reason)
+        self.column = column
+        self.row = row
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
