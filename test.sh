@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 usage() {
     cat <<'END'
 usage: ./test.sh [--overflow-checks] [--cargo-c] [--no-install] [--no-arm]
-                 [--no-emulation] [--quick]
+                 [--no-emulation] [--quick] [--engines]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
@@ -27,6 +27,9 @@ packages with pip, into target/.
                    toolchain from apt-get; it is still checked for ARM
   --no-emulation   leaves out all CPUs that this machine is not: ARM, and x86-64 without
                    AES instructions, without AVX, without VPCLMULQDQ
+  --engines        also installs Spark, Ray, ClickHouse (chDB), DuckDB, DataFusion and Daft with
+                   pip, into target/, and tests columns beside them: about five minutes more, and
+                   a gigabyte. Needs Java 17
   --quick          leaves out emulation, installing and other targets
 END
 }
@@ -37,11 +40,13 @@ emulation=yes
 quick=no
 install=yes
 cargo_c=no
+engines=no
 for argument in "$@"; do
     case $argument in
     --overflow-checks) overflow_checks=yes ;;
     --no-arm) arm=no ;;
     --cargo-c) cargo_c=yes ;;
+    --engines) engines=yes ;;
     --no-install) install=no ;;
     --no-emulation) emulation=no arm=no ;;
     --quick) quick=yes emulation=no arm=no install=no ;;
@@ -285,6 +290,7 @@ compiled_once() {
 # The packages by themselves, without the features that others ask for.
 alone() {
     cargo check -p aescomb-c -p aescomb-cli -p aescomb-python
+    cargo check -p aescomb-columns
 }
 
 tests() {
@@ -316,6 +322,9 @@ checks() {
     fi
 }
 
+if [ $engines$install = yesno ]; then
+    fail "--engines tests the Python package, which is left out"
+fi
 touch "$native.start"
 step "CPU" cpu_features
 step "set-up: Rust" rust_setup
@@ -343,6 +352,9 @@ step "tests" tests
 step "recorded figures" "$xtask" record --check
 if [ $install = yes ]; then
     step "Python package, installed" with_library python/test.sh --workspace -q
+fi
+if [ $engines = yes ]; then
+    step "columns beside Spark, Ray, ClickHouse and others" python/test.sh --engines -q
 fi
 step "assembly" "$xtask" asm-check --built
 step "instructions a message" "$xtask" instructions
@@ -378,6 +390,9 @@ if [ $install = no ]; then
 fi
 if [ $install$cargo_c != yesyes ]; then
     echo "Not tested: the C library as cargo-c installs it (--cargo-c does)"
+fi
+if [ $engines = no ]; then
+    echo "Not tested: columns beside Spark, Ray, ClickHouse and others (--engines does)"
 fi
 if [ $emulation = no ]; then
     echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"

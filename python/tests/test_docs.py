@@ -2,6 +2,9 @@
 
 import doctest
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,17 @@ def test_readme(capsys):
     names = {}
     for block in blocks:
         exec(block, names)
+
+
+def test_commands_of_the_readme(tmp_path):
+    """But the installation."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    commands = "".join(blocks).replace("\\\n", "").splitlines()
+    commands = [shlex.split(line) for line in commands if line.startswith("python -m ")]
+    assert len(commands) >= 4
+    (tmp_path / "python").symlink_to(README.parent)
+    for command in commands:
+        subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, check=True)
+    again = (tmp_path / "people-again.csv").read_text()
+    assert again == (README.parent / "examples" / "people.csv").read_text()
+    assert b"Lovelace" not in (tmp_path / "people.parquet").read_bytes()

@@ -1434,3 +1434,41 @@ fn misuse_is_2() {
         assert_eq!(line(args).code, 0, "{args}");
     }
 }
+
+#[cfg(feature = "columns")]
+#[test]
+fn columns_of_csv_there_and_back() {
+    let folder = std::env::temp_dir().join(format!("aescomb-columns-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let spec = "dataset = 'd'\n[columns.name]\nencryption = 'deterministic'\nformat = 'tink'\n";
+    let text = "id,name\n1,Ada\n2,\n3,Ada\n";
+    std::fs::write(file("spec.toml"), spec).unwrap();
+    std::fs::write(file("in.csv"), text).unwrap();
+    let go = |what: &str, from: &str, to: &str, more: &[&str]| {
+        let (from, to, spec, keys) = (file(from), file(to), file("spec.toml"), file("keys"));
+        let given = [
+            "columns", what, &from, &to, "--spec", &spec, "--keys", &keys,
+        ];
+        run(&[&given[..], more].concat())
+    };
+    let ran = go("encrypt", "in.csv", "a.parquet", &["--create-keys"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = go("decrypt", "a.parquet", "b.csv", &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(file("b.csv")).unwrap(), text);
+    let ran = run(&["columns", "inspect", &file("a.parquet")]);
+    assert!(
+        ran.text().contains("deterministic, format tink"),
+        "{}",
+        ran.text()
+    );
+    let ran = go("decrypt", "in.csv", "c.csv", &[]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("row 0") && ran.stderr.contains("base64"),
+        "{}",
+        ran.stderr
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// | `aes-128-gcm-siv`, `aes-256-gcm-siv` | 16, 32 bytes | `AesGcmSivKey` |
 /// | `aes-256-siv` | 64 bytes | `AesSivKey` |
 /// | `aes-256-cmac-prf` | 32 bytes | `AesCmacPrfKey` |
-/// | `aes-192-gcm`; `aes-BITS-` and `cbc-pkcs7`, `ctr`, `ofb`, `cfb128`, `ecb-pkcs7` | 16, 24, 32 bytes | none: `aescomb/AesKey` |
+/// | `aes-192-gcm`; `aes-BITS-` and `cbc-pkcs7`, `ctr`, `ofb`, `ecb-pkcs7` | 16, 24, 32 bytes | none: `aescomb/AesKey` |
 ///
 /// Tink keeps keys of a type that is not its own, and cannot use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub(crate) enum Of {
 }
 
 const NAMES: &str = "aes-128-gcm, aes-256-gcm, aes-128-gcm-siv, aes-256-gcm-siv, aes-256-siv, \
-     aes-256-cmac-prf, aes-192-gcm, or aes-BITS- and cbc-pkcs7, ctr, ofb, cfb128 or ecb-pkcs7, \
-     with BITS 128, 192 or 256";
+     aes-256-cmac-prf, aes-192-gcm, or aes-BITS- and cbc-pkcs7, ctr, ofb or ecb-pkcs7, with \
+     BITS 128, 192 or 256";
 
 impl KeyType {
     /// For the keys of files.
@@ -41,7 +41,7 @@ impl KeyType {
         let halves = if mode.info().two_keys { 2 } else { 1 };
         let key_bits = 8 * bytes / halves;
         let taken = match mode {
-            Mode::Gcm | Mode::CbcPkcs7 | Mode::EcbPkcs7 | Mode::Ctr | Mode::Ofb | Mode::Cfb128 => {
+            Mode::Gcm | Mode::CbcPkcs7 | Mode::EcbPkcs7 | Mode::Ctr | Mode::Ofb => {
                 mode.info().key_bytes.contains(&bytes)
             }
             Mode::GcmSiv => [16, 32].contains(&bytes),

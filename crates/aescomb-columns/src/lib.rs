@@ -10,9 +10,11 @@
 
 mod algorithm;
 mod arrays;
+mod choice;
 mod cipher;
 #[cfg(feature = "files")]
 pub mod command;
+mod decryption;
 mod error;
 #[cfg(feature = "files")]
 pub mod files;
@@ -21,6 +23,7 @@ mod kdf;
 mod keyset;
 mod spec;
 mod tink;
+mod treatment;
 pub mod values;
 
 pub use algorithm::{KeyType, mysql_key};

@@ -24,7 +24,7 @@ pub enum Encryption {
 /// |---|---|---|
 /// | `tink` | prefix of the key, nonce (12), ciphertext, tag (16), or for SIV prefix, tag (16), ciphertext | `gcm`, `gcm-siv`, `siv` |
 /// | `spark` | nonce (12), ciphertext, tag (16), or for CBC nonce (16), ciphertext | `gcm`, `cbc-pkcs7` |
-/// | `clickhouse` | ciphertext, and tag (16) for GCM; nonces are in a column of their own | `gcm`, `cbc-pkcs7`, `ctr`, `ofb`, `cfb128` |
+/// | `clickhouse` | ciphertext, and tag (16) for GCM; nonces are in a column of their own | `gcm`, `cbc-pkcs7`, `ctr`, `ofb` |
 /// | `plain` | nonce (12), ciphertext, tag (16), or for SIV tag (16), ciphertext | `aes-256-cmac-prf`, `gcm-siv`, `siv` |
 ///
 /// `spark` and `clickhouse` also decrypt what `ecb-pkcs7` has encrypted.
@@ -74,7 +74,7 @@ impl Format {
             (Format::Tink | Format::Plain, Mode::Siv) => Deterministic,
             (Format::Tink, Mode::Gcm) if key_bits != 192 => Randomized,
             (Format::Spark | Format::Clickhouse, Mode::Gcm | Mode::CbcPkcs7) => Randomized,
-            (Format::Clickhouse, Mode::Ctr | Mode::Ofb | Mode::Cfb128) => Randomized,
+            (Format::Clickhouse, Mode::Ctr | Mode::Ofb) => Randomized,
             (Format::Spark | Format::Clickhouse, Mode::EcbPkcs7) => Deterministic,
             _ => return None,
         };

@@ -19,7 +19,7 @@ fn keyset(of: &str) -> Keyset {
 }
 
 /// Every format with every mode that encrypts in it.
-const WAYS: [(&str, &str, &str); 17] = [
+const WAYS: [(&str, &str, &str); 16] = [
     ("tink", "randomized", "aes-128-gcm"),
     ("tink", "randomized", "aes-256-gcm"),
     ("tink", "randomized", "aes-256-gcm-siv"),
@@ -36,7 +36,6 @@ const WAYS: [(&str, &str, &str); 17] = [
     ("clickhouse", "randomized", "aes-192-cbc-pkcs7"),
     ("clickhouse", "randomized", "aes-256-ctr"),
     ("clickhouse", "randomized", "aes-128-ofb"),
-    ("clickhouse", "randomized", "aes-128-cfb128"),
 ];
 
 fn spec(columns: &[(&str, &str, &str)]) -> Spec {
@@ -408,7 +407,7 @@ fn mistakes_name_column_row_and_reason() {
     let old = keys.primary().unwrap().id();
     let new = keys.generate("aes-128-gcm".parse().unwrap()).unwrap();
     let spec = spec(&[("value", "tink", "randomized")]);
-    let cipher = Cipher::new(&spec, &[keys.clone()], &batch.schema()).unwrap();
+    let cipher = Cipher::new(&spec, std::slice::from_ref(&keys), &batch.schema()).unwrap();
     let encrypted = cipher.encrypt(&batch).unwrap();
     let mut values: Vec<Option<Vec<u8>>> = encrypted
         .column(1)
@@ -423,7 +422,8 @@ fn mistakes_name_column_row_and_reason() {
     values[4] = Some(b"\xffno prefix, but long enough for nonce and tag".to_vec());
     let damaged = with_values(&encrypted, values);
     let reasons = |keys: &Keyset| {
-        let cipher = Cipher::of_schema(&damaged.schema(), None, &[keys.clone()]).unwrap();
+        let cipher =
+            Cipher::of_schema(&damaged.schema(), None, std::slice::from_ref(keys)).unwrap();
         let (back, failures) = cipher.decrypt(&damaged, OnFailure::Null).unwrap();
         assert_eq!(back.column(1).null_count(), failures.len());
         assert!(failures.iter().all(|failure| failure.column == "value"));
@@ -520,7 +520,7 @@ fn keys_are_rotated_by_identifier() {
     let spec = spec(&[("value", "tink", "deterministic")]);
     let mut keys = keyset("aes-256-siv");
     let encrypt = |keys: &Keyset| {
-        let cipher = Cipher::new(&spec, &[keys.clone()], &batch.schema()).unwrap();
+        let cipher = Cipher::new(&spec, std::slice::from_ref(keys), &batch.schema()).unwrap();
         cipher.encrypt(&batch).unwrap()
     };
     let before = encrypt(&keys);
@@ -530,7 +530,8 @@ fn keys_are_rotated_by_identifier() {
     let after = encrypt(&keys);
     assert_ne!(after.column(1), before.column(1));
     for encrypted in [before, after] {
-        let cipher = Cipher::of_schema(&encrypted.schema(), None, &[keys.clone()]).unwrap();
+        let cipher =
+            Cipher::of_schema(&encrypted.schema(), None, std::slice::from_ref(&keys)).unwrap();
         assert_eq!(
             cipher.decrypt(&encrypted, OnFailure::Stop).unwrap().0,
             batch
@@ -555,7 +556,7 @@ fn raw_keys_are_tried() {
     let mut encrypted = None;
     for (i, id) in ids.into_iter().enumerate() {
         keys.set_primary(id).unwrap();
-        let cipher = Cipher::new(&spec, &[keys.clone()], &batch.schema()).unwrap();
+        let cipher = Cipher::new(&spec, std::slice::from_ref(&keys), &batch.schema()).unwrap();
         let whole = cipher.encrypt(&batch).unwrap();
         rows.push(whole.column(1).slice(i, 1));
         encrypted = Some(whole);
@@ -602,11 +603,11 @@ fn a_key_for_each_row() {
     for format in ["tink", "spark"] {
         let spec = Spec::from_json(&text(format)).unwrap();
         assert_eq!(
-            there_and_back(&good, &spec, &[keys.clone()]),
+            there_and_back(&good, &spec, std::slice::from_ref(&keys)),
             good,
             "{format}"
         );
-        let cipher = Cipher::new(&spec, &[keys.clone()], &good.schema()).unwrap();
+        let cipher = Cipher::new(&spec, std::slice::from_ref(&keys), &good.schema()).unwrap();
         let unknown = batch(tenants(vec![
             Some(ids[0].into()),
             None,

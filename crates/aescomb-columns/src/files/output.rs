@@ -113,7 +113,7 @@ pub(crate) fn write_whole(place: &Path, bytes: &[u8], secret: bool) -> Result<()
 
 enum Writer {
     Parquet(Box<ArrowWriter<BufWriter<File>>>),
-    Csv(arrow_csv::Writer<BufWriter<File>>),
+    Csv(Box<arrow_csv::Writer<BufWriter<File>>>),
 }
 
 /// A file that is written.
@@ -136,11 +136,10 @@ impl Output {
         let file = partial.file.try_clone();
         let file = BufWriter::new(file.map_err(|error| wrong(place, error))?);
         let writer = match kind {
-            Kind::Csv => Writer::Csv(
-                arrow_csv::WriterBuilder::new()
-                    .with_header(true)
-                    .build(file),
-            ),
+            Kind::Csv => {
+                let builder = arrow_csv::WriterBuilder::new().with_header(true);
+                Writer::Csv(Box::new(builder.build(file)))
+            }
             Kind::Parquet => {
                 let properties = properties(input, header, before)?;
                 let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
@@ -228,10 +227,9 @@ fn properties(
         metadata.extend(pairs.filter(own).cloned());
         let columns = given.row_groups().first().map(|group| group.columns());
         let columns = columns.unwrap_or_default();
-        let used = columns.iter().map(|column| column.compression());
+        let mut used = columns.iter().map(|column| column.compression());
         usual = used
-            .filter(|codec| *codec != Compression::UNCOMPRESSED)
-            .next()
+            .find(|codec| *codec != Compression::UNCOMPRESSED)
             .unwrap_or(usual);
         for column in columns {
             let path = column.column_path();

@@ -172,6 +172,25 @@ class Cipher:
         result = type(table).from_arrays([array for _, array in columns], schema=schema)
         return (result, failures) if on_failure == "return" else result
 
+    def encrypt_column(self, name: str, values: Any, keys: Any = None) -> Any:
+        """An encrypted column, as an Arrow array of pyarrow, for engines that call with arrays.
+
+        ``values`` is any Arrow column, and ``keys`` that of its keys if it has one.
+        """
+        import pyarrow
+
+        encrypted, nonces = self._inner.encrypt(name, values, keys)
+        if nonces is not None:
+            raise ValueError(f"column {name!r}: its nonces have a column of their own; use encrypt")
+        return pyarrow.array(encrypted)
+
+    def decrypt_column(self, name: str, values: Any, keys: Any = None) -> Any:
+        """A decrypted column, as an Arrow array of pyarrow."""
+        import pyarrow
+
+        decrypted, _ = self._inner.decrypt(name, values, keys)
+        return pyarrow.array(decrypted)
+
 
 def _columns(table: Any) -> list[tuple[Any, Any]]:
     return [(table.schema.field(i), table.column(i)) for i in range(table.num_columns)]

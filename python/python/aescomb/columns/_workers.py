@@ -70,10 +70,10 @@ class Worker:
         if way not in ("encrypt", "decrypt"):
             raise ValueError(f"way: expected 'encrypt' or 'decrypt', not '{way}'")
         self.header = header
-        self._way = way
+        self.way = way
         self._keys = keys
         self._spec = None if spec is None else spec_json(spec)
-        self._schema = schema
+        self.schema = schema
         self._cipher: Cipher | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -82,14 +82,21 @@ class Worker:
 
     def __call__(self, table: Any) -> Any:
         """The batch or table, encrypted or decrypted; as ``schema`` if that was given."""
+        result = getattr(self._opened(), self.way)(table)
+        return result if self.schema is None else result.cast(self.schema)
+
+    def column(self, name: str, values: Any) -> Any:
+        """A column of values, encrypted or decrypted as the column of this name is."""
+        return getattr(self._opened(), f"{self.way}_column")(name, values)
+
+    def _opened(self) -> Cipher:
         if self._cipher is None:
             self._cipher = Cipher.with_header(self.header, self._keys.open(), self._spec)
-        result = getattr(self._cipher, self._way)(table)
-        return result if self._schema is None else result.cast(self._schema)
+        return self._cipher
 
     def each(self, batches: Iterable[Any]) -> Iterable[Any]:
         """Those of batches, one after the other."""
         return map(self, batches)
 
     def __repr__(self) -> str:
-        return f"<aescomb.columns.Worker to {self._way}>"
+        return f"<aescomb.columns.Worker to {self.way}>"

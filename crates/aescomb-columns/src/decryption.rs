@@ -1,0 +1,314 @@
+//! The decryption of a column's values.
+
+use crate::arrays;
+use crate::cipher::Beside;
+use crate::error::{Error, Reason};
+use crate::spec::Format;
+use crate::treatment::{Candidate, Nonces, Treatment};
+use crate::values::{Columns, Flat, Keyed, Made, Places, Present, Results, TagPlace, Values, fits};
+use aescomb::{Lengths, Op};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
+use std::borrow::Cow;
+use std::num::NonZeroUsize;
+
+impl Treatment {
+    /// Decrypts values: an array, and what failed, by rows.
+    pub(crate) fn decrypt(
+        &self,
+        array: &ArrayRef,
+        beside: Beside<'_>,
+        threads: NonZeroUsize,
+    ) -> Result<(ArrayRef, Vec<(usize, Reason)>), Error> {
+        let of = match &self.of {
+            DataType::Dictionary(_, values) => values,
+            other => other,
+        };
+        let present = arrays::present(array);
+        let all = present.whole();
+        let data = array.to_data();
+        let (bytes, starts, lens) = slots(arrays::values(array, &data, all));
+        let ids = match (&self.key_column, beside.keys, self.format) {
+            (Some(_), Some(ids), _) => Some(self.ids(ids)?),
+            (Some(name), None, Format::Spark | Format::Clickhouse | Format::Plain) => {
+                return Err(Error::column(
+                    name,
+                    "missing",
+                    "a column of key identifiers",
+                ));
+            }
+            _ => None,
+        };
+        let nonces = match (&self.nonces, beside.nonces) {
+            (Nonces::Column(..), Some(nonces)) => Some(self.nonces_of(nonces)?),
+            (Nonces::Column(name, _), None) => {
+                return Err(Error::column(name, "missing", "a column of nonces"));
+            }
+            _ => None,
+        };
+        let mut values = Batch {
+            treatment: self,
+            bytes: &bytes,
+            rows: Vec::with_capacity(starts.len()),
+            starts: Vec::with_capacity(starts.len()),
+            lens: Vec::with_capacity(starts.len()),
+            nonces: Vec::with_capacity(starts.len() * self.nonces.width()),
+            keys: Vec::with_capacity(starts.len()),
+        };
+        let mut failures = Vec::new();
+        let raw = self.raw().next();
+        for (i, row) in all.rows().enumerate() {
+            let value = &bytes[starts[i] as usize..][..lens[i] as usize];
+            let nonce = match &nonces {
+                None => Ok(&[][..]),
+                Some(nonces) => nonces[row].ok_or(Reason::NullNonce),
+            };
+            let key = match &ids {
+                Some(ids) => self.key(ids, row),
+                None => self.key_of(value, raw),
+            };
+            let place =
+                nonce.and_then(|nonce| Ok((self.admit(value, nonce, key.clone()?)?, nonce)));
+            match place {
+                Ok((place, nonce)) => values.push(row, starts[i], value, nonce, place),
+                Err(reason) => failures.push((row, reason)),
+            }
+        }
+        let mut made = values.run(threads, of)?;
+        if !made.failed.is_empty() && raw.is_some() && values.try_raw(&made.failed, threads, of)? {
+            made = values.run(threads, of)?;
+        }
+        let reason = match self.tags.bytes() {
+            0 => Reason::Padding,
+            _ => Reason::Authentication,
+        };
+        let failed = made.failed.iter();
+        failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
+        let good = Present::these(values.rows, array.len());
+        let rows = good.whole();
+        let mut results = Results {
+            bytes: Buffer::from_vec(made.bytes),
+            ends: made.ends,
+            rows,
+            failed: &made.failed,
+            row: &|i| rows.row(i),
+        };
+        let mut failed = made.failed.clone();
+        let array = match results.array(of) {
+            Ok(array) => array,
+            Err(_) => {
+                let mut bytes = results.bytes.to_vec();
+                for (i, what) in results.misfits(of) {
+                    let (start, end) = (results.ends[i] as usize, results.ends[i + 1] as usize);
+                    // What is null is text, too.
+                    bytes[start..end].fill(0);
+                    failures.push((rows.row(i), Reason::Type(what)));
+                    failed.push(i);
+                }
+                failed.sort_unstable();
+                results.bytes = Buffer::from_vec(bytes);
+                results.failed = &failed;
+                results.array(of).map_err(|refused| self.unfit(&refused))?
+            }
+        };
+        failures.sort_by_key(|(row, _)| *row);
+        Ok((array, failures))
+    }
+
+    /// The nonces of all rows.
+    fn nonces_of<'a>(&self, array: &'a ArrayRef) -> Result<Vec<Option<&'a [u8]>>, Error> {
+        Ok(match array.data_type() {
+            DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().iter().collect(),
+            DataType::Binary => array.as_binary::<i32>().iter().collect(),
+            DataType::LargeBinary => array.as_binary::<i64>().iter().collect(),
+            DataType::BinaryView => array.as_binary_view().iter().collect(),
+            other => return Err(Error::column(&self.name, other, "binary nonces")),
+        })
+    }
+
+    /// Keys whose values begin with nothing.
+    fn raw(&self) -> impl Iterator<Item = usize> {
+        let keys = self.keys.iter().enumerate();
+        let raw = keys.filter(|(_, key)| key.enabled && key.prefix.is_empty());
+        raw.map(|(i, _)| i).filter(|_| self.format == Format::Tink)
+    }
+
+    /// The key that a value says it has, or the first that says nothing.
+    fn key_of(&self, value: &[u8], raw: Option<usize>) -> Result<usize, Reason> {
+        if self.format != Format::Tink {
+            return self.own.ok_or(Reason::Prefix);
+        }
+        let begins = |key: &Candidate| !key.prefix.is_empty() && value.starts_with(&key.prefix);
+        match (self.keys.iter().position(begins), raw, value) {
+            (Some(place), _, _) if self.keys[place].enabled => Ok(place),
+            (_, Some(raw), _) => Ok(raw),
+            (Some(place), ..) => Err(Reason::DisabledKey(self.keys[place].id)),
+            (None, None, [0 | 1, a, b, c, d, ..]) => {
+                Err(Reason::UnknownKey(u32::from_be_bytes([*a, *b, *c, *d])))
+            }
+            (None, None, [] | [0 | 1, ..]) => Err(Reason::Truncated {
+                given: value.len(),
+                least: 5 + self.nonces.inline() + self.tags.bytes(),
+            }),
+            _ => Err(Reason::Prefix),
+        }
+    }
+
+    /// The key, if the value has the bytes that its format and mode ask for.
+    fn admit(&self, value: &[u8], nonce: &[u8], key: usize) -> Result<usize, Reason> {
+        let front = self.keys[key].prefix.len() + self.nonces.inline();
+        let padded = self.mode.info().lengths == Lengths::Padded;
+        let least = front + self.tags.bytes() + if padded { 16 } else { 0 };
+        if value.len() < least {
+            let given = value.len();
+            return Err(Reason::Truncated { given, least });
+        }
+        let len = value.len() - front;
+        if padded && !len.is_multiple_of(16) {
+            return Err(Reason::TextLength(len));
+        }
+        match &self.nonces {
+            Nonces::Column(_, width) if nonce.len() != *width => {
+                Err(Reason::NonceLength(nonce.len()))
+            }
+            _ => Ok(key),
+        }
+    }
+}
+
+/// Where values lie.
+fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
+    match values.places {
+        Places::Slots(starts, lens) => (values.bytes, starts, lens),
+        Places::Offsets(offsets) => {
+            let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let starts = offsets[..offsets.len() - 1].to_vec();
+            (values.bytes, starts, lens)
+        }
+    }
+}
+
+/// Values that are decrypted together.
+struct Batch<'a> {
+    treatment: &'a Treatment,
+    bytes: &'a [u8],
+    rows: Vec<usize>,
+    /// Where they begin, prefixes and nonces included.
+    starts: Vec<i64>,
+    lens: Vec<i64>,
+    /// Those from a column.
+    nonces: Vec<u8>,
+    keys: Vec<u32>,
+}
+
+impl Batch<'_> {
+    fn push(&mut self, row: usize, start: i64, value: &[u8], nonce: &[u8], key: usize) {
+        self.rows.push(row);
+        self.starts.push(start);
+        self.lens.push(value.len() as i64);
+        self.nonces.extend_from_slice(nonce);
+        self.keys.push(key as u32);
+    }
+
+    fn run(&self, threads: NonZeroUsize, of: &DataType) -> Result<Made<i64>, Error> {
+        let treatment = self.treatment;
+        let count = self.rows.len();
+        let Some(first) = treatment.keys.first() else {
+            // None of the values had a key.
+            return Ok(Made {
+                bytes: Vec::new(),
+                ends: vec![0],
+                failed: Vec::new(),
+            });
+        };
+        let width = treatment.nonces.width();
+        let inline = treatment.nonces.inline();
+        let mut nonces = Vec::with_capacity(count * inline);
+        let front = match treatment.tags {
+            TagPlace::Front(bytes) => bytes,
+            TagPlace::Behind(_) => 0,
+        };
+        let mut tags = Vec::with_capacity(count * front);
+        let (mut starts, mut lens) = (self.starts.clone(), self.lens.clone());
+        for (i, key) in self.keys.iter().enumerate() {
+            let prefix = treatment.keys[*key as usize].prefix.len();
+            let start = starts[i] as usize + prefix;
+            let (nonce, rest) = self.bytes[start..].split_at(inline);
+            nonces.extend_from_slice(nonce);
+            tags.extend_from_slice(&rest[..front]);
+            starts[i] += (prefix + inline + front) as i64;
+            lens[i] -= (prefix + inline + front) as i64;
+        }
+        let columns = Columns {
+            texts: Values {
+                bytes: self.bytes.into(),
+                places: Places::Slots(starts, lens),
+            },
+            count,
+            nonces: (width > 0).then(|| Flat {
+                bytes: match inline {
+                    0 => (&self.nonces[..]).into(),
+                    _ => nonces.into(),
+                },
+                width,
+            }),
+            data: treatment.data(count),
+            prefixes: None,
+            inline: false,
+            tags: (front > 0).then(|| tags.into()),
+        };
+        let keyed = match count {
+            0 => Keyed::One(&first.key),
+            _ => treatment.keyed(self.keys.clone()),
+        };
+        let op = match treatment.tags.bytes() {
+            0 => Op::Decrypt,
+            _ => Op::Open,
+        };
+        let made = columns.texts(threads, &keyed, 0..count, op, treatment.tags, |total| {
+            fits(total, of)
+        });
+        made.map_err(|stopped| treatment.stopped(stopped, |i| self.rows[i]))
+    }
+
+    /// Tries the keys that values do not name with those that failed, and keeps those that open
+    /// them: whether one did.
+    fn try_raw(
+        &mut self,
+        failed: &[usize],
+        threads: NonZeroUsize,
+        of: &DataType,
+    ) -> Result<bool, Error> {
+        let (mut left, mut found) = (failed.to_vec(), false);
+        let raw: Vec<usize> = self.treatment.raw().collect();
+        for key in raw {
+            let able = |i: &usize| {
+                let value = &self.bytes[self.starts[*i] as usize..][..self.lens[*i] as usize];
+                // Its nonce is in front of it, in this format.
+                self.keys[*i] != key as u32 && self.treatment.admit(value, &[], key).is_ok()
+            };
+            let tried: Vec<usize> = left.iter().copied().filter(able).collect();
+            let pick = |from: &[i64]| tried.iter().map(|i| from[*i]).collect();
+            let trial = Batch {
+                treatment: self.treatment,
+                bytes: self.bytes,
+                rows: tried.iter().map(|i| self.rows[*i]).collect(),
+                starts: pick(&self.starts),
+                lens: pick(&self.lens),
+                nonces: Vec::new(),
+                keys: vec![key as u32; tried.len()],
+            };
+            let bad = trial.run(threads, of)?.failed;
+            for (place, i) in tried.iter().enumerate() {
+                if bad.binary_search(&place).is_err() {
+                    self.keys[*i] = key as u32;
+                    left.retain(|other| other != i);
+                    found = true;
+                }
+            }
+        }
+        Ok(found)
+    }
+}

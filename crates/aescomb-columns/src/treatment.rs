@@ -1,0 +1,415 @@
+//! What is done with a column, and the encryption of its values.
+
+use crate::arrays::{self, TAKEN};
+use crate::cipher::Encrypted;
+use crate::error::{Error, Reason};
+use crate::header::{ColumnHeader, METADATA_KEY};
+use crate::kdf;
+use crate::keyset::{Count, Keyset, Status};
+use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
+use crate::values::{self, Columns, Data, Flat, Keyed, Results, Stopped, TagPlace, fits};
+use aescomb::{Key, Mode, Op};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
+use arrow_buffer::Buffer;
+use arrow_schema::{ArrowError, DataType};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Where nonces are.
+pub(crate) enum Nonces {
+    None,
+    /// In front of values, so many bytes.
+    Inline(usize),
+    /// In a column of this name, so many bytes.
+    Column(String, usize),
+}
+
+impl Nonces {
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Nonces::None => 0,
+            Nonces::Inline(width) | Nonces::Column(_, width) => *width,
+        }
+    }
+
+    /// Bytes in front of values.
+    pub(crate) fn inline(&self) -> usize {
+        match self {
+            Nonces::Inline(width) => *width,
+            _ => 0,
+        }
+    }
+}
+
+/// A key that values may have.
+pub(crate) struct Candidate {
+    pub(crate) id: u32,
+    pub(crate) enabled: bool,
+    pub(crate) prefix: Vec<u8>,
+    pub(crate) key: Key,
+    pub(crate) count: Option<Count>,
+}
+
+/// What is done with a column.
+pub(crate) struct Treatment {
+    pub(crate) name: String,
+    pub(crate) format: Format,
+    pub(crate) encryption: Encryption,
+    pub(crate) mode: Mode,
+    pub(crate) nonces: Nonces,
+    pub(crate) tags: TagPlace,
+    /// `None` where the mode takes none.
+    pub(crate) data: Option<Vec<u8>>,
+    pub(crate) keys: Vec<Candidate>,
+    /// The place of the key of new values, if it is there.
+    pub(crate) own: Option<usize>,
+    pub(crate) key_column: Option<String>,
+    /// The type of decrypted values.
+    pub(crate) of: DataType,
+}
+
+impl Treatment {
+    pub(crate) fn new(
+        dataset: &str,
+        name: &str,
+        header: &ColumnHeader,
+        spec: Option<&ColumnSpec>,
+        keysets: &[Keyset],
+    ) -> Result<Treatment, Error> {
+        let at = |field: &str| format!("{METADATA_KEY}.columns.{name}.{field}");
+        let mode: Mode = header
+            .mode
+            .parse()
+            .map_err(|error| Error::spec(at("mode"), format!("{:?}", header.mode), error))?;
+        let info = mode.info();
+        let salt = header.salt(&at("salt"))?;
+        let given = spec.and_then(|spec| spec.associated_data.as_deref());
+        if header.associated_data != given.is_some() && (header.associated_data || spec.is_some()) {
+            let (what, allowed) = match given {
+                None => ("missing", "what was given when it was encrypted"),
+                Some(_) => ("given", "none, as none was when it was encrypted"),
+            };
+            return Err(Error::spec(
+                format!("columns.{name}.associated_data"),
+                what,
+                allowed,
+            ));
+        }
+        let data = Spec::associated_data(dataset, name, header.format, given);
+        let of = parse_type(&at("type"), &header.of)?;
+        if !arrays::is_taken(&of) {
+            return Err(Error::spec(at("type"), of, TAKEN));
+        }
+        let mut treatment = Treatment {
+            name: name.to_owned(),
+            format: header.format,
+            encryption: header.encryption,
+            mode,
+            nonces: match (info.usual_nonce(), &header.nonces) {
+                // Its nonce is a component of associated data.
+                _ if mode == Mode::Siv => Nonces::None,
+                (0, _) => Nonces::None,
+                (width, None) => Nonces::Inline(width),
+                (width, Some(nonces)) => Nonces::Column(nonces.clone(), width),
+            },
+            tags: match mode {
+                // As RFC 5297 has it.
+                Mode::Siv => TagPlace::Front(info.longest_tag()),
+                _ => TagPlace::Behind(info.longest_tag()),
+            },
+            data: (info.data_components > 0).then(|| data.clone()),
+            keys: Vec::new(),
+            own: None,
+            key_column: header.key_column.clone(),
+            of,
+        };
+        let limit = spec.and_then(|spec| spec.limit).unwrap_or(MOST_VALUES);
+        for key in keysets.iter().flat_map(Keyset::keys) {
+            let fit = header.format.mode(key.key_type());
+            let derived = key.key_type() == crate::KeyType::DERIVATION;
+            if fit != Some((mode, header.encryption)) || derived != salt.is_some() {
+                continue;
+            }
+            let all = header.format == Format::Tink || header.key_column.is_some();
+            if !all && key.id() != header.key {
+                continue;
+            }
+            let (expanded, used) = match &salt {
+                None => (key.expand(mode)?, key.used().clone()),
+                Some(salt) => {
+                    let secret = kdf::derive(key.secret(), salt, &data)?;
+                    let expanded = Key::new(mode, &secret);
+                    (
+                        expanded.map_err(|error| Error::key(key.id(), error))?,
+                        Arc::default(),
+                    )
+                }
+            };
+            if key.id() == header.key && treatment.own.is_none() {
+                treatment.own = Some(treatment.keys.len());
+            }
+            treatment.keys.push(Candidate {
+                id: key.id(),
+                enabled: key.status() == Status::Enabled,
+                prefix: match header.format {
+                    Format::Tink => key.prefix().bytes(key.id()),
+                    _ => Vec::new(),
+                },
+                key: expanded,
+                count: (mode == Mode::Gcm).then_some(Count { used, limit }),
+            });
+        }
+        if header.format != Format::Tink && header.key_column.is_none() {
+            match treatment.own {
+                None => {
+                    let what = format!("unknown key, for {mode} in column {name:?}");
+                    return Err(Error::key(header.key, what));
+                }
+                Some(own) if !treatment.keys[own].enabled => {
+                    return Err(Error::key(
+                        header.key,
+                        format!("not enabled, for column {name:?}"),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(treatment)
+    }
+
+    pub(crate) fn wrong(&self, error: ArrowError) -> Error {
+        Error::column(&self.name, error, "what Arrow takes")
+    }
+
+    pub(crate) fn failed(&self, row: usize, reason: Reason) -> Error {
+        Error::value(&self.name, row, reason)
+    }
+
+    pub(crate) fn can_encrypt(&self) -> Result<(), Error> {
+        if self.mode == Mode::EcbPkcs7 {
+            let what = format!(
+                "{} encrypts no new values: equal blocks are seen",
+                self.mode
+            );
+            return Err(Error::column(&self.name, what, "decryption"));
+        }
+        match self.own.map(|own| &self.keys[own]) {
+            Some(key) if key.enabled => Ok(()),
+            Some(key) => Err(Error::key(key.id, "not enabled")),
+            None => Err(Error::key(
+                None,
+                format!("no key for column {:?}", self.name),
+            )),
+        }
+    }
+
+    /// Whether equal values always are equal, so that dictionaries may stay.
+    pub(crate) fn keeps_dictionaries(&self) -> bool {
+        self.encryption == Encryption::Deterministic && self.key_column.is_none()
+    }
+
+    /// Bytes that values of so many bytes have.
+    fn len(&self, len: usize) -> usize {
+        let prefix = self.own.map_or(0, |own| self.keys[own].prefix.len());
+        let fronts = prefix + self.nonces.inline();
+        fronts + self.mode.info().encrypted_len(len) + self.tags.bytes()
+    }
+
+    pub(crate) fn encrypted_type(&self, of: &DataType) -> DataType {
+        match of {
+            DataType::Dictionary(keys, values) => {
+                let values = self.encrypted_type(values);
+                match self.keeps_dictionaries() {
+                    true => DataType::Dictionary(keys.clone(), Box::new(values)),
+                    false => values,
+                }
+            }
+            other => arrays::encrypted_type(other, |len| self.len(len)),
+        }
+    }
+
+    /// The place of a key.
+    fn place(&self, id: i64) -> Option<usize> {
+        self.keys.iter().position(|key| i64::from(key.id) == id)
+    }
+
+    /// The identifiers of rows' keys.
+    pub(crate) fn ids(&self, ids: &ArrayRef) -> Result<ArrayRef, Error> {
+        let wide = match ids.data_type().is_integer() {
+            true => arrow_cast::cast(ids, &DataType::Int64),
+            false => {
+                let allowed = "integers, as identifiers of keys";
+                return Err(Error::column(&self.name, ids.data_type(), allowed));
+            }
+        };
+        wide.map_err(|error| self.wrong(error))
+    }
+
+    pub(crate) fn key(&self, ids: &ArrayRef, row: usize) -> Result<usize, Reason> {
+        let ids = ids.as_primitive::<Int64Type>();
+        if ids.is_null(row) {
+            return Err(Reason::NullKey);
+        }
+        let id = ids.value(row);
+        // What does not fit into 32 bits is no identifier.
+        let shown = u32::try_from(id).unwrap_or(0);
+        match self.place(id) {
+            Some(place) if self.keys[place].enabled => Ok(place),
+            Some(_) => Err(Reason::DisabledKey(shown)),
+            None => Err(Reason::UnknownKey(shown)),
+        }
+    }
+
+    /// The keys of values, by their places.
+    pub(crate) fn keyed(&self, places: Vec<u32>) -> Keyed<'_> {
+        match &self.keys[..] {
+            [only] => Keyed::One(&only.key),
+            keys => match places.split_first() {
+                Some((first, rest)) if rest.iter().all(|place| place == first) => {
+                    Keyed::One(&keys[*first as usize].key)
+                }
+                _ => Keyed::Places(keys.iter().map(|key| &key.key).collect(), places),
+            },
+        }
+    }
+
+    /// The same associated data for so many values.
+    pub(crate) fn data(&self, count: usize) -> Option<Data<'static, i64>> {
+        let data = self.data.as_ref()?;
+        Some(Data::same(data, count))
+    }
+
+    pub(crate) fn encrypt(
+        &self,
+        array: &ArrayRef,
+        ids: Option<&ArrayRef>,
+        threads: NonZeroUsize,
+    ) -> Result<Encrypted, Error> {
+        let present = arrays::present(array);
+        let rows = present.whole();
+        let count = rows.count();
+        // The check of the treatment was that there is one.
+        let own = self.own.unwrap_or(0);
+        let mut places = vec![own as u32; if self.key_column.is_some() { count } else { 1 }];
+        if let (Some(_), Some(ids)) = (&self.key_column, ids) {
+            let ids = self.ids(ids)?;
+            for (place, row) in places.iter_mut().zip(rows.rows()) {
+                let key = self
+                    .key(&ids, row)
+                    .map_err(|reason| self.failed(row, reason))?;
+                *place = key as u32;
+            }
+        }
+        for (i, key) in self.keys.iter().enumerate() {
+            let used = match self.key_column {
+                None if i == own => count,
+                None => 0,
+                Some(_) => places.iter().filter(|place| **place == i as u32).count(),
+            };
+            if let Some(counted) = &key.count
+                && !counted.take(used)
+            {
+                return Err(Error::Limit {
+                    column: self.name.clone(),
+                    id: key.id,
+                    limit: counted.limit,
+                });
+            }
+        }
+        let prefixes = self.prefixes(&places, count)?;
+        let width = self.nonces.width();
+        let nonces = values::nonces(count, width)?;
+        let data = array.to_data();
+        let columns = Columns {
+            texts: arrays::values(array, &data, rows),
+            count,
+            nonces: (width > 0).then(|| Flat {
+                bytes: (&nonces[..]).into(),
+                width,
+            }),
+            data: self.data(count),
+            prefixes,
+            inline: self.nonces.inline() > 0,
+            tags: None,
+        };
+        let of = self.encrypted_type(array.data_type());
+        let op = match self.tags.bytes() {
+            0 => Op::Encrypt,
+            _ => Op::Seal,
+        };
+        let keyed = self.keyed(places);
+        let made = columns.texts(threads, &keyed, 0..count, op, self.tags, |total| {
+            fits(total, &of)
+        });
+        let made = made.map_err(|stopped| self.stopped(stopped, |i| rows.row(i)))?;
+        let results = Results {
+            bytes: Buffer::from_vec(made.bytes),
+            ends: made.ends,
+            rows,
+            failed: &[],
+            row: &|i| rows.row(i),
+        };
+        let values = results.array(&of).map_err(|refused| self.unfit(&refused))?;
+        let nonces = match &self.nonces {
+            Nonces::Column(name, width) => {
+                let mut every = vec![0; array.len() * width];
+                for (place, nonce) in rows.places().zip(nonces.chunks_exact(*width)) {
+                    every[place * width..][..*width].copy_from_slice(nonce);
+                }
+                let (every, nulls) = (Buffer::from_vec(every), array.logical_nulls());
+                let array = FixedSizeBinaryArray::try_new(*width as i32, every, nulls);
+                let array = array.map_err(|error| self.wrong(error))?;
+                Some((name.clone(), Arc::new(array) as ArrayRef))
+            }
+            _ => None,
+        };
+        Ok(Encrypted { values, nonces })
+    }
+
+    /// What values begin with, if anything.
+    fn prefixes(&self, places: &[u32], count: usize) -> Result<Option<Flat<'static>>, Error> {
+        let prefix = |place: &u32| &self.keys[*place as usize].prefix[..];
+        let Some(first) = places.first() else {
+            return Ok(None);
+        };
+        let width = prefix(first).len();
+        if let Some(other) = places.iter().find(|place| prefix(place).len() != width) {
+            let id = self.keys[*other as usize].id;
+            return Err(Error::key(
+                id,
+                "another output prefix type than that of other rows",
+            ));
+        }
+        let bytes = match self.key_column {
+            None => prefix(first).repeat(count),
+            Some(_) => places.iter().flat_map(prefix).copied().collect(),
+        };
+        Ok((width > 0).then(|| Flat {
+            bytes: bytes.into(),
+            width,
+        }))
+    }
+
+    pub(crate) fn stopped(&self, stopped: Stopped, row: impl Fn(usize) -> usize) -> Error {
+        match stopped {
+            Stopped::Memory(error) => error.into(),
+            Stopped::Unfit(refused) => self.unfit(&refused),
+            Stopped::Refused(mut error, start) => {
+                let at = error.message.take().map(|i| row(start + i));
+                match at {
+                    Some(row) => self.failed(row, Reason::Type(error.to_string())),
+                    None => Error::key(None, format!("column {:?}: {error}", self.name)),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn unfit(&self, refused: &values::Refused) -> Error {
+        match refused.row {
+            Some(row) => self.failed(row, Reason::Type(refused.to_string())),
+            None => Error::column(&self.name, &refused.what, &refused.allowed),
+        }
+    }
+}
