@@ -5,12 +5,12 @@ use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::dictionary::with_values;
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
-use arrow_array::ArrayRef;
-use arrow_array::OffsetSizeTrait;
-use arrow_buffer::Buffer;
+use aescomb_columns::values::{Chosen, Flat, Places, Present, Results, Values};
+use arrow_array::{ArrayRef, OffsetSizeTrait, make_array, new_empty_array};
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::{ArrayData, ArrayDataBuilder};
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -363,6 +363,44 @@ impl Part {
         Ok(())
     }
 
+    /// A copy of the part, which has no indices, as it lies; `None` if anything is wrong with it, or
+    /// its values lie in another way.
+    fn copied(&self, of: &DataType) -> Option<ArrayRef> {
+        let len = self.shape.len;
+        if len == 0 {
+            return Some(new_empty_array(of));
+        }
+        let nulls = self.own().bits().ok()?.filter(|_| self.shape.nulls > 0);
+        let nulls = nulls.map(|bits| BooleanBuffer::new(bits.into(), self.shape.offset, len));
+        let data = ArrayData::builder(of.clone()).len(len);
+        let data = data.nulls(nulls.map(NullBuffer::new));
+        let data = match self.shape.layout {
+            Layout::Binary => self.by_offsets::<i32>(data)?,
+            Layout::LargeBinary => self.by_offsets::<i64>(data)?,
+            Layout::FixedSize(_) => data.add_buffer(self.own().elements().ok()?.into()),
+            Layout::View | Layout::Bits => return None,
+        };
+        data.align_buffers(true).build().ok().map(make_array)
+    }
+
+    /// With copies of offsets that ascend, and of what they lead to.
+    fn by_offsets<O: OffsetSizeTrait>(&self, data: ArrayDataBuilder) -> Option<ArrayDataBuilder> {
+        let all = Present::all(self.range().end);
+        let values = self
+            .own()
+            .packed_values::<O>(all.whole().within(self.range()))?;
+        let Places::Offsets(offsets) = values.places else {
+            return None;
+        };
+        let (first, last) = (*offsets.first()?, *offsets.last()?);
+        let offsets: Vec<O> = offsets.iter().map(|offset| *offset - first).collect();
+        let bytes = &values.bytes[first.as_usize()..last.as_usize()];
+        Some(
+            data.add_buffer(Buffer::from_vec(offsets))
+                .add_buffer(bytes.into()),
+        )
+    }
+
     fn dictionary(&self, indices: Option<Indices>) -> Read<Dictionary<'_>> {
         let Some(indices) = indices else {
             return wrong("no dictionary", "one");
@@ -492,6 +530,10 @@ impl Arrow {
                 with_values(&dictionary, &keys, values)
             });
             return arrays.collect();
+        }
+        let copied: Option<Vec<ArrayRef>> = self.parts.iter().map(|part| part.copied(of)).collect();
+        if let Some(arrays) = copied {
+            return Ok(arrays);
         }
         let present = self.present()?;
         let slices = self.slices(present.whole())?;

@@ -95,20 +95,17 @@ impl Cipher {
                 allowed,
             ));
         }
+        if schema.metadata().contains_key(METADATA_KEY) {
+            let what = "columns that are encrypted already";
+            let allowed = "others; decrypt or rotate these";
+            return Err(Error::spec("schema", what, allowed));
+        }
         let mut header = Header::new(spec.dataset.clone());
         for (name, column) in &spec.columns {
             let field = one_field(schema, name)?;
             let of = field.data_type();
             if !arrays::is_taken(of) {
                 return Err(Error::column(name, of, TAKEN));
-            }
-            if schema.metadata().contains_key(METADATA_KEY) {
-                let what = "a file whose columns are encrypted already";
-                return Err(Error::spec(
-                    "schema",
-                    what,
-                    "one without; decrypt or rotate it",
-                ));
             }
             let made = column.header(name, keysets, of.to_string())?;
             for beside in [&made.key_column, &made.nonces].into_iter().flatten() {

@@ -144,6 +144,9 @@ pub fn run(
     watch: &mut dyn Watch,
 ) -> Result<Done, Error> {
     let mut files = Vec::new();
+    if let Some(to) = to.filter(|to| from.is_dir() && to.starts_with(from)) {
+        return Err(wrong(to, "it is in the folder that is read"));
+    }
     match from.is_dir() {
         true => folder(from, to, &mut files)?,
         false => files.push((from.to_owned(), to.map(Path::to_owned))),

@@ -746,6 +746,13 @@ fn specs_that_are_refused() {
         .unwrap()
         .to_string();
     assert!(text.contains("the identifier of one"), "{text}");
+    let own = Cipher::new(&spec, &two[..1], &batch.schema()).unwrap();
+    let encrypted = own.encrypt(&batch).unwrap();
+    let text = Cipher::new(&spec, &two[..1], &encrypted.schema())
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(text.contains("encrypted already"), "{text}");
     let missing = self::spec(&[("nobody", "tink", "randomized")]);
     let text = Cipher::new(&missing, &two, &batch.schema())
         .err()

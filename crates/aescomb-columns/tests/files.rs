@@ -394,7 +394,6 @@ fn failures_are_errors_or_nulls() {
         &mut (),
     )
     .unwrap();
-    // Two values change places with one of another column's.
     let batch = read(&file("a.parquet"));
     let name = batch.column(1).clone();
     let name = name.as_any().downcast_ref::<BinaryArray>().unwrap();
@@ -539,6 +538,7 @@ fn files_that_are_refused() {
     go("damaged.parquet", "out.parquet");
     fs::create_dir(file("none")).unwrap();
     assert!(go("none", "out").contains("no file in it"));
+    assert!(go("none", "none/out").contains("in the folder that is read"));
     assert_eq!(
         folder.names(),
         ["damaged.parquet", "empty.parquet", "in.parquet", "none"]
