@@ -418,13 +418,12 @@ fn moved(error: Error, rows: u64) -> Error {
 
 /// With the name of the column that it is about.
 fn named<T>(name: &str, result: PyResult<T>) -> PyResult<T> {
-    result.map_err(|error| {
+    result.inspect_err(|error| {
         Python::attach(|py| {
             let _ = error
                 .value(py)
                 .call_method1("add_note", (format!("column '{name}'"),));
         });
-        error
     })
 }
 
