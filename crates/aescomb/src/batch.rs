@@ -64,9 +64,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    #[cfg(feature = "rayon")]
+    #[cfg(any(feature = "rayon", feature = "rustcrypto"))]
     pub(crate) fn job(&self) -> &Job {
         &self.job
+    }
+
+    #[inline(always)]
+    pub(crate) fn job_mut(&mut self) -> &mut Job {
+        &mut self.job
     }
 
     /// Sets the nonce: initialisation vector or initial counter block.

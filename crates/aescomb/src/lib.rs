@@ -81,6 +81,7 @@ mod parts;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod scheduler;
+mod single;
 mod solo;
 mod span;
 mod sweep;

@@ -6,6 +6,7 @@
 
 use crate::admission::Rules;
 use crate::backend::Backend;
+use crate::error::Error;
 use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
 use crate::job::Job;
@@ -13,7 +14,8 @@ use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
-use crate::sweep::{Work, alone, sweep};
+use crate::single::single;
+use crate::sweep::{Work, sweep};
 
 mod cbc;
 mod ccm;
@@ -54,6 +56,8 @@ mod silver;
 mod siv;
 mod xts;
 
+#[cfg(feature = "rustcrypto")]
+pub(crate) use cbc::Encrypt as CbcEncrypt;
 pub(crate) use pkcs7::padding_len;
 
 macro_rules! register {
@@ -126,22 +130,15 @@ macro_rules! register {
                 }
             }
 
-            /// Runs one message; see [`Work::verdicts`] for `verdict`.
-            pub(crate) fn run_alone(
+            /// Checks one message and does it.
+            #[inline(always)]
+            pub(crate) fn run_alone<const OP: u8>(
                 self,
-                op: Op,
-                backend: Backend,
                 key: &Key,
-                job: &Job,
-                verdict: Option<&mut Block>,
-            ) {
+                job: &mut Job,
+            ) -> Result<usize, Error> {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => match op {
-                        Op::Decrypt | Op::Open => {
-                            alone::<<$type as Registered>::Backward>(backend, key, job, verdict)
-                        }
-                        _ => alone::<<$type as Registered>::Forward>(backend, key, job, verdict),
-                    },)*
+                    $($(#[cfg($cfg)])? Mode::$name => single::<$type, OP>(key, job),)*
                 }
             }
         }

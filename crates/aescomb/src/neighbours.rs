@@ -672,7 +672,7 @@ const fn late_hash<M: Sweep>() -> Option<(usize, bool)> {
 
 /// Whether rows may be of any width: what is left of a message is then done register by
 /// register.
-const fn in_units<M: Sweep>() -> bool {
+pub(crate) const fn in_units<M: Sweep>() -> bool {
     let mut i = 0;
     while i < M::BLOCKS.len() {
         if matches!(M::BLOCKS[i], Holds::Last) {

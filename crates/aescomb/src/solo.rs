@@ -14,17 +14,23 @@ use crate::job::Job;
 use crate::key::Key;
 use crate::lanes::{Last, Piece, two_pieces, whole_end};
 use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
-use crate::neighbours::{Hashing, Single, all_rows, lane};
+use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
+/// Whether a message of `M` is one pass over one text, after one component of associated data.
+const fn is_plain<M: Sweep>() -> bool {
+    !M::PAIR && !M::MOVED && !M::VECTOR && !M::MORE && !M::DERIVES
+}
+
 /// Whether `M` has messages that are done by themselves.
 pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
+    let whole = matches!(M::FEED, Feed::Place) && is_plain::<M>() && in_units::<M>();
+    // A mode that wants tables says from where on.
+    let pays = M::TABLES == 0 || M::ALONE_FROM < usize::MAX;
     // Where registers are rows, as without vectors, it would only waste lanes.
-    matches!(M::FEED, Feed::Place)
-        && M::ALONE_FROM < usize::MAX
-        && <S::Unit as Isa>::LANES < S::LANES
+    whole && pays && <S::Unit as Isa>::LANES < S::LANES
 }
 
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
@@ -83,8 +89,7 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
 
 /// Whether `M` has messages that are done as chains.
 pub(crate) const fn is_chain<M: Sweep>() -> bool {
-    let plain = !M::PAIR && !M::MOVED && !M::VECTOR;
-    matches!(M::FEED, Feed::Serial) && plain && !M::MORE && !M::DERIVES
+    matches!(M::FEED, Feed::Serial) && is_plain::<M>()
 }
 
 /// Does a whole message of a serial mode, block after block: `n` has one lane.

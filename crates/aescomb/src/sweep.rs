@@ -57,8 +57,10 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
     )
 }
 
-/// Runs `M` on one message.
-pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+/// Runs `M` on one message, with the widest registers there are.
+#[inline(always)]
+pub(crate) fn alone<M: Sweep>(key: &Key, job: &Job, verdict: Option<&mut Block>) {
+    let backend = Backend::widest();
     if const { one_lane_is_all::<M>() } {
         dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
     } else {
@@ -88,7 +90,7 @@ const fn in_order<S: Isa, M: Sweep>() -> bool {
 }
 
 /// A message that came `by_itself` is counted: the second under a key makes its tables.
-#[inline(never)]
+#[inline(always)]
 fn kernel_alone<S: Isa, M: Sweep>(
     s: S,
     key: &Key,
@@ -98,17 +100,25 @@ fn kernel_alone<S: Isa, M: Sweep>(
 ) {
     s.enter(
         #[inline(always)]
-        || {
+        move || {
             if const { !in_lanes::<M>() } {
+                if job.len == 16 {
+                    // Whole: a part of a register is slow to read what was just written.
+                    let n = s.narrow();
+                    return span::<S::Narrow, M>(n, &n.keys(key, M::USES), key, job);
+                }
                 return span::<S, M>(s, &s.keys(key, M::USES), key, job);
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
-                && (key.has_tables() || by_itself && key.long_again())
+                && (M::TABLES == 0 || key.has_tables() || by_itself && key.long_again())
             {
                 let keys = s.keys(key, M::USES);
                 let mut made = None;
-                let tables = kept_tables::<S, M>(s, key, &mut made);
+                let tables = match M::TABLES {
+                    0 => &NO_TABLES,
+                    _ => kept_tables::<S, M>(s, key, &mut made),
+                };
                 return solo::<S, M>(s, (&keys, key), tables, job, verdict);
             }
             let n = s.narrow();
@@ -131,6 +141,12 @@ fn kernel_alone<S: Isa, M: Sweep>(
             run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut beside, derived);
         },
     )
+}
+
+/// A message of a batch that has none beside it.
+#[inline(never)]
+fn left_over<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+    kernel_alone::<S, M>(s, key, job, verdict, false);
 }
 
 #[inline(never)]
@@ -226,7 +242,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         let job = &jobs[i];
         i >= whole && job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
     };
-    if const { has_solos::<S, M>() }
+    if const { has_solos::<S, M>() && M::ALONE_FROM < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
         && (0..jobs.len()).any(is_solo)
     {
@@ -318,9 +334,9 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
                 if const { one_lane_is_all::<M>() } {
-                    kernel_alone::<S::Narrow, M>(s.narrow(), key, job, verdict, false);
+                    left_over::<S::Narrow, M>(s.narrow(), key, job, verdict);
                 } else {
-                    kernel_alone::<S, M>(s, key, job, verdict, false);
+                    left_over::<S, M>(s, key, job, verdict);
                 }
                 continue;
             }
