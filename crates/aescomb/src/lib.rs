@@ -64,6 +64,7 @@ mod backend;
 mod batch;
 mod bytes;
 pub mod comb;
+mod counting;
 mod error;
 mod facts;
 #[doc(hidden)]

@@ -277,6 +277,20 @@ pub(crate) enum Feed {
     Place,
 }
 
+/// A step of a mode whose state is one block, `s`, of which the next call of the cipher
+/// begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    /// Another.
+    None,
+    /// `s = CIPH_K(s ^ x)`, and the result is `s`.
+    Before,
+    /// `s = CIPH_K(s) ^ x`, and the result is `s`.
+    After,
+    /// `s = CIPH_K(s)`, and the result is `s ^ x`.
+    Beside,
+}
+
 /// What a block of state holds, for [`Feed::Place`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
@@ -536,21 +550,24 @@ pub(crate) trait Sweep {
     /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
     const LANES_BELOW: usize = 0;
 
+    /// For [`Feed::Serial`]: what a step does where it is one call of the cipher.
+    const LINK: Link = Link::None;
+
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
     const ENDS_ALIKE: bool = false;
 
     /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
-    /// need.
+    /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
-    fn tables<S: Isa>(_s: S, _key: &Key, _tables: &mut Tables) {}
+    fn tables<S: Isa>(_s: S, _key: &Key, _blocks: usize, _tables: &mut Tables) {}
 
     /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
 
-    /// For [`Feed::Counter`]: the state `steps` blocks further on. Without
+    /// For [`Feed::Counter`], whose steps take [`Cipher::encrypt_counter`]: the state `steps` blocks further on. Without
     /// `CARRY` the low eight bytes of the counter do not overflow.
     #[inline(always)]
     fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}

@@ -13,7 +13,7 @@ use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::job::Job;
 use crate::key::Key;
 use crate::lanes::{Last, Piece, two_pieces, whole_end};
-use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
+use crate::modes::{Feed, HEADER, Link, State, Sweep, Tables, Tail, rows};
 use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
@@ -112,6 +112,10 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
         verdict,
         #[inline(always)]
         |mut state| {
+            if const { !matches!(M::LINK, Link::None) && N::ROUNDS } {
+                // SAFETY: rows are inside the text.
+                return unsafe { linked::<N, M>(c, (job.src, job.dst), rows, state) };
+            }
             let mut row = 0;
             while row < rows {
                 let at = row * M::STRIDE;
@@ -127,6 +131,65 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
             state
         },
     );
+}
+
+/// Steps of a chain, the cipher of one of which begins with the end of the one before: what
+/// is between them, and the first round key, is added to the last one's, before it is
+/// needed. An addition between two rounds would take three cycles.
+///
+/// # Safety
+/// The text has so many rows.
+#[inline(always)]
+unsafe fn linked<N: Isa, M: Sweep>(
+    c: &Uniform<'_, N>,
+    (src, dst): (*const u8, *mut u8),
+    rows: usize,
+    state: M::State<N::W>,
+) -> M::State<N::W> {
+    let (n, key) = (c.s, c.round_key(0));
+    // SAFETY: the caller's, of a row there is.
+    let load = |row: usize| unsafe { n.load(src.add(row * 16)) };
+    let store = |y: N::W, row: usize| {
+        if M::OUTPUT {
+            // SAFETY: as above.
+            unsafe { n.store(y, dst.add(row * 16)) };
+        }
+    };
+    if rows == 0 {
+        return state;
+    }
+    let mut s = state.blocks()[0] ^ key;
+    let mut row = 0;
+    if const { matches!(M::LINK, Link::Before) } {
+        s = s ^ load(0);
+        while row + 1 < rows {
+            let add = key ^ load(row + 1);
+            s = c.encrypt_linked(s, add);
+            store(s ^ add, row);
+            row += 1;
+        }
+        s = c.encrypt_linked(s, c.zero());
+        store(s, row);
+        return M::State::from_fn(
+            #[inline(always)]
+            |_| s,
+        );
+    }
+    while row < rows {
+        let x = load(row);
+        if const { matches!(M::LINK, Link::After) } {
+            s = c.encrypt_linked(s, key ^ x);
+            store(s ^ key, row);
+        } else {
+            s = c.encrypt_linked(s, key);
+            store(s ^ key ^ x, row);
+        }
+        row += 1;
+    }
+    M::State::from_fn(
+        #[inline(always)]
+        |_| s ^ key,
+    )
 }
 
 /// A message from its header to its tag, with `all` its rows.

@@ -5,8 +5,9 @@
 use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
+use crate::counting::FirstRounds;
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
-use crate::job::Job;
+use crate::job::{Job, one_by_one};
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
@@ -105,9 +106,12 @@ fn kernel_alone<S: Isa, M: Sweep>(
                 if job.len == 16 {
                     // Whole: a part of a register is slow to read what was just written.
                     let n = s.narrow();
-                    return span::<S::Narrow, M>(n, &n.keys(key, M::USES), key, job);
+                    let keys = n.keys(key, M::USES);
+                    return span::<S::Narrow, M>(n, (&keys, key), None, job);
                 }
-                return span::<S, M>(s, &s.keys(key, M::USES), key, job);
+                let pays = || job.len >= LONG && by_itself && key.long_again();
+                let first = first_rounds::<S, M>(s, key, pays);
+                return span::<S, M>(s, (&s.keys(key, M::USES), key), first, job);
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
@@ -130,8 +134,15 @@ fn kernel_alone<S: Isa, M: Sweep>(
             let jobs = core::slice::from_ref(job);
             let group = lanes.group::<_, M>(n, &[0], (jobs, true), key.into(), verdicts);
             let keys = n.keys(key, M::USES);
-            let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
-            let derived = derived.as_mut();
+            // Made where it is: it is large.
+            let mut keys_of_message;
+            let derived = match M::DERIVES {
+                true => {
+                    keys_of_message = LaneKeys::<1>::new();
+                    Some(&mut keys_of_message)
+                }
+                false => None,
+            };
             let mut beside = OneKey { s, key, keys: None };
             let shared = Shared {
                 s: n,
@@ -165,8 +176,18 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
             if const { !in_order::<S, M>() } {
                 drive::<S, M>(s, &mut work, shared);
             } else if let Some(keys) = shared {
+                let key = work.keys.get(0);
+                let mut bytes = 0;
+                let pays = || {
+                    work.jobs.iter().any(|job| {
+                        one_by_one();
+                        bytes += job.len;
+                        bytes >= MANY_COUNTERS
+                    })
+                };
+                let first = first_rounds::<S, M>(s, key, pays);
                 for job in work.jobs {
-                    span::<S, M>(s, keys, work.keys.get(job.place), job);
+                    span::<S, M>(s, (keys, key), first, job);
                 }
             } else {
                 let mut ahead = work.jobs.iter().skip(16);
@@ -175,7 +196,7 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
                     if let Some(next) = ahead.next() {
                         fetch::<S, M>(s, work.keys.get(next.place));
                     }
-                    span::<S, M>(s, &s.keys(key, M::USES), key, job);
+                    span::<S, M>(s, (&s.keys(key, M::USES), key), None, job);
                 }
             }
         },
@@ -313,7 +334,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                         &own
                     }
                 };
-                span::<S, M>(s, keys, key, job);
+                span::<S, M>(s, (keys, key), None, job);
                 rest = others;
             }
         }
@@ -649,16 +670,42 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     }
 }
 
+/// Bytes of a batch from which on a table for counters pays, and of a message by itself that
+/// is not the first such.
+const MANY_COUNTERS: usize = 1 << 13;
+const LONG: usize = 1 << 10;
+
+/// The key's table for counters, made if there is none and it `pays`.
+#[inline(always)]
+fn first_rounds<S: Isa, M: Sweep>(
+    s: S,
+    key: &Key,
+    pays: impl FnOnce() -> bool,
+) -> Option<&FirstRounds> {
+    if const { !matches!(M::FEED, Feed::Counter) || !S::ROUNDS } {
+        return None;
+    }
+    let kept = key.kept_first_rounds();
+    if kept.is_some() || !pays() {
+        return kept;
+    }
+    Some(key.first_rounds(
+        #[inline(always)]
+        || FirstRounds::new(s, key),
+    ))
+}
+
 /// Of modes that want none.
 const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
 
-/// The mode's tables, out of line, as they are made once a key.
+/// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made
+/// once a key.
 #[inline(never)]
-fn tables<S: Isa, M: Sweep>(s: S, key: &Key) -> Tables {
+fn tables<S: Isa, M: Sweep>(s: S, key: &Key, blocks: usize) -> Tables {
     let mut tables = [[0; 16]; 2 * MAX_LANES];
     s.enter(
         #[inline(always)]
-        || M::tables(s, key, &mut tables),
+        || M::tables(s, key, blocks, &mut tables),
     );
     tables
 }
@@ -670,9 +717,9 @@ fn kept_tables<'t, S: Isa, M: Sweep>(
     key: &'t Key,
     made: &'t mut Option<Tables>,
 ) -> &'t Tables {
-    match key.tables(S::LANES, || tables::<S, M>(s, key)) {
+    match key.tables(S::LANES, || tables::<S, M>(s, key, usize::MAX)) {
         Some(kept) => kept,
-        None => made.insert(tables::<S, M>(s, key)),
+        None => made.insert(tables::<S, M>(s, key, usize::MAX)),
     }
 }
 
@@ -749,7 +796,8 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
 
     #[inline(always)]
     fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
-        pays::<S>(keys.len(), rest, 6 + M::TABLES)
+        // One message by itself has short rows.
+        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::TABLES)
     }
 
     #[inline(always)]
@@ -787,7 +835,7 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     let mut made = None;
     let tables = match keeps {
         true => kept_tables::<S, M>(s, key, &mut made),
-        false => made.insert(tables::<S, M>(s, key)),
+        false => made.insert(tables::<S, M>(s, key, group.left(l))),
     };
     group.neighbours::<S, M>(s, l, (keys, key), tables);
 }
