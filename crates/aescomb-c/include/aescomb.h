@@ -14,8 +14,9 @@
  * Errors. A function that can fail returns an aescomb_code; AESCOMB_OK is 0. Where it is
  * given an aescomb_error, that says which message and which member of it is wrong, what
  * was given and what is allowed, as numbers and as text. Everything is checked before any
- * message is touched. A tag or padding that is wrong is told with AESCOMB_MESSAGES_FAILED,
- * so that who only looks at the code does not miss it, and by the status of the message.
+ * message is touched. A wrong tag or invalid padding makes the call return
+ * AESCOMB_MESSAGES_FAILED, so that it cannot be missed by looking at the return code only;
+ * the status of each message says which failed.
  * No panic of the library crosses into C; the process ends only if memory does.
  *
  * Threads. Keys never change: any number of threads may use one. A scheduler is for one
@@ -236,7 +237,7 @@ enum aescomb_status
      */
     AESCOMB_DONE = 1,
     /**
-     * The padding is none; the output was wiped.
+     * Invalid padding; the output was wiped.
      */
     AESCOMB_BAD_PADDING = 2,
     /**
@@ -767,7 +768,7 @@ aescomb_code aescomb_comb_new(const char *backend,
 
 /**
  * Sets how many messages are in flight: fewer mean less latency for a message, more mean
- * more throughput, up to what the CPU can overlap. 1 does messages one after the other.
+ * more throughput, up to what the CPU can overlap. 1 turns interleaving off.
  * What a new scheduler has measures best.
  *
  * Errors: `AESCOMB_LANES` for 0 and for more than the backend has (32 for vaes512, 16 for
@@ -830,7 +831,7 @@ aescomb_code aescomb_encrypt(struct aescomb_comb *comb,
 
 /**
  * Decrypts `count` messages; see `aescomb_encrypt`. Where padding is taken off, a message
- * whose padding is none fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
+ * with invalid padding fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
  * returned. Who learns which messages had wrong padding can decrypt: authenticate before
  * decrypting. Other modes cannot fail.
  */

@@ -35,8 +35,8 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All backends, widest first; whether this CPU has one,
-    /// [`Backend::is_available`] says.
+    /// All backends, widest first, available on this CPU or not (see
+    /// [`Backend::is_available`]).
     pub const ALL: [Backend; 5] = [
         Backend::Vaes512,
         Backend::Vaes256Vl,

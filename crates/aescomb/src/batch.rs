@@ -18,9 +18,9 @@ pub enum Status {
     Pending,
     /// Done.
     Done,
-    /// The padding is none; the output was wiped.
+    /// Invalid padding; the output was wiped.
     BadPadding,
-    /// The tag does not belong to the message; what was opened was wiped.
+    /// Wrong tag: authentication failed; the output was wiped.
     BadTag,
 }
 
@@ -170,8 +170,9 @@ impl<'a> Message<'a> {
         self
     }
 
-    /// Says how many bytes the message has that is opened, for a mode that does not
-    /// tell ([`Lengths::Untold`](crate::Lengths::Untold)); others do not look at it.
+    /// Sets the plaintext length in bytes, which is needed to open messages of modes whose
+    /// ciphertext does not determine it ([`Lengths::Untold`](crate::Lengths::Untold)). Other
+    /// modes ignore it.
     #[inline]
     pub fn opened_len(mut self, bytes: usize) -> Self {
         self.job.opened_len = bytes;

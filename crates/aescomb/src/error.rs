@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// A mistake in what the caller gave, found before any work starts: no message
-/// of the batch has been touched when a call returns it. The exceptions are
-/// [`Field::Tag`] and [`Field::Padding`], which calls for one message return: what such a
-/// call has written is wiped.
+/// A mistake in what the caller gave. It is found before any work starts: when a call
+/// returns it, no message of the batch has been touched. Two fields are not mistakes of the
+/// caller, and come from calls for one message: [`Field::Tag`] (authentication failed) and
+/// [`Field::Padding`] (invalid padding). What such a call has written is wiped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
@@ -159,13 +159,13 @@ impl fmt::Display for Error {
                 f,
                 "associated data of {given} components; allowed: {allowed}"
             ),
-            Field::Tag => write!(f, "the tag is not that of the message ({given} bytes)"),
+            Field::Tag => write!(f, "authentication failed: wrong tag (message of {given} bytes)"),
             Field::OutputLength => write!(f, "destination of {given} bytes; allowed: {allowed}"),
             Field::Overlap => write!(
                 f,
-                "source and destination overlap, {given} bytes apart; allowed: the same place or none in common"
+                "source and destination overlap, {given} bytes apart; they must be identical or must not overlap"
             ),
-            Field::Padding => write!(f, "the padding is none (ciphertext of {given} bytes)"),
+            Field::Padding => write!(f, "invalid padding (ciphertext of {given} bytes)"),
             Field::Offset if *given == usize::MAX => {
                 write!(f, "a negative offset or length; allowed: {allowed}")
             }

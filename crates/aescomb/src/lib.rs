@@ -44,7 +44,7 @@
 //!
 //! # Building
 //!
-//! `no_std` with `alloc`, where the default feature `std` is left out. Optimise for
+//! `no_std` with `alloc` if the default feature `std` is turned off. Optimise for
 //! speed: `opt-level = "s"` or `"z"` makes the kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]

@@ -110,7 +110,7 @@ impl Comb {
 
     /// Sets the parallelism degree P: how many messages are in flight. Fewer mean
     /// less latency for a message, more mean more throughput, up to what the CPU
-    /// can overlap. 1 does messages one after the other.
+    /// can overlap. 1 turns interleaving off.
     ///
     /// # Errors
     /// [`Field::Lanes`] for 0 and for more than the backend has
@@ -154,7 +154,7 @@ impl Comb {
     }
 
     /// Decrypts every message of the batch. Where padding is taken off, a message
-    /// whose padding is none fails: its output is wiped, the others are
+    /// with invalid padding fails: its output is wiped, the others are
     /// unharmed. Other modes cannot fail.
     ///
     /// # Errors

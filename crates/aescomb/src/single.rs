@@ -47,7 +47,7 @@ impl Key {
     /// Decrypts `data` in place and returns how many bytes of it are plaintext.
     ///
     /// # Errors
-    /// As [`Comb::decrypt`], and [`Field::Padding`] for padding that is none; the
+    /// As [`Comb::decrypt`], and [`Field::Padding`] for invalid padding; the
     /// data is wiped then.
     pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, Error> {
         self.alone::<DECRYPT>(Message::new(Text::in_place(data)).nonce(nonce))

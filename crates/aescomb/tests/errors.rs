@@ -1006,7 +1006,7 @@ fn overlap() {
         .expect_err("an overlap");
     assert_eq!(
         error.to_string(),
-        "message 0: source and destination overlap, 8 bytes apart; allowed: the same place or none in common"
+        "message 0: source and destination overlap, 8 bytes apart; they must be identical or must not overlap"
     );
 }
 
@@ -1056,7 +1056,7 @@ fn padding_of_a_message_alone() {
                     expect(error, None, Field::Padding, 48, Allowed::Nothing);
                     assert_eq!(
                         error.to_string(),
-                        "the padding is none (ciphertext of 48 bytes)"
+                        "invalid padding (ciphertext of 48 bytes)"
                     );
                     assert_eq!(data, [0; 48], "not wiped");
                     found += 1;
@@ -1083,7 +1083,7 @@ fn tag_of_a_message_alone() {
         expect(error, None, Field::Tag, 48, Allowed::Nothing);
         assert_eq!(
             error.to_string(),
-            "the tag is not that of the message (48 bytes)"
+            "authentication failed: wrong tag (message of 48 bytes)"
         );
         assert_eq!(text, [0; 48], "not wiped");
     }

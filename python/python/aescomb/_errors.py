@@ -46,7 +46,7 @@ class InputError(Error):
 
 
 class OpenError(Error):
-    """Messages whose tags are not theirs, or whose padding is none.
+    """Messages with wrong tags (authentication failed) or invalid padding.
 
     >>> import aescomb
     >>> key = aescomb.Key("gcm", bytes(16))
