@@ -38,6 +38,16 @@ assert_type(keys["one"], aescomb.Key)
 assert_type(keys.of(["one", None]).seal_many(None, [b"one", b"two"]), list[bytes])
 assert_type(key.seal_many("inline", [b"one"], threads=4), list[bytes])
 assert_type(key.open("inline", b"sealed"), bytes)
+digits = aescomb.Ff1(bytes(16), "0123456789")
+assert_type(digits.encrypt_many(["123456"], b"tweak", threads=2), list[str])
+assert_type(digits.decrypt_many(["123456", None], [b"one", None]), list[str | None])
+assert_type(digits.encrypt_many(pl.Series(["123456"])), aescomb.Column)
+assert_type(digits.encrypt("123456"), str)
+numerals = aescomb.Ff1(bytes(16), radix=1000)
+assert_type(numerals.encrypt_many([[1, 2], None]), list[list[int] | None])
+assert_type(numerals.encrypt_many(np.zeros((2, 2), np.uint16)), NDArray[np.uint16])
+assert_type(numerals.decrypt((1, 2), b"tweak"), list[int])
+aescomb.Ff1(bytes(16))  # type: ignore[call-overload]
 key.seal_many("random", [b"one"])  # type: ignore[arg-type]
 try:
     key.open(bytes(12), b"message")
