@@ -1,5 +1,5 @@
-//! FF1, format-preserving encryption of many values: SP 800-38G revision 1 (second public
-//! draft, 2025), section 5.1.
+//! FF1, format-preserving encryption of many values: SP 800-38G revision 1 (a draft), section
+//! 5.1.
 //!
 //! A value of n numerals of a radix becomes another value of n numerals of that radix: a card
 //! number a card number, a name of 12 lower-case letters another such. It is a Feistel network

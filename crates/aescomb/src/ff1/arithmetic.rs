@@ -289,8 +289,15 @@ impl Word {
 impl Modulus for Word {
     #[inline(always)]
     fn reduce(&self, block: &[u8; 16]) -> u64 {
-        let (high, low) = words(u128::from_be_bytes(*block) >> 32);
+        let x = u128::from_be_bytes(*block) >> 32;
         let shift = self.by.shift;
+        if shift < 32 {
+            // The modulus times 2^64 has more bits than the number.
+            let (high, low) = words(x << shift);
+            let (_, rest) = self.by.divide(high, low);
+            return rest >> shift;
+        }
+        let (high, low) = words(x);
         // Its bits in three words, shifted as the divisor is.
         let (top, high) = words(u128::from(high) << shift);
         let over = low >> 1 >> (63 - shift);
