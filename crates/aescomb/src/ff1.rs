@@ -181,7 +181,7 @@ impl Ff1 {
     ///
     /// let mut ff1 = Ff1::new(1000, &[1; 16])?;
     /// let second = ff1.add_key(&[2; 32])?;
-    /// let mut values = [7, 900, 7, 900];
+    /// let mut values = [7u16, 900, 7, 900];
     /// let layout = Layout::Offsets(&[0u32, 2, 4]);
     /// ff1.encrypt(Values::in_place(&mut values, layout).keys(&[0, second]))?;
     /// assert_ne!(values[..2], values[2..]);
@@ -230,7 +230,7 @@ impl Ff1 {
     /// use aescomb::ff1::{Ff1, Values};
     ///
     /// let ff1 = Ff1::new(65_536, &[0x2b; 32])?;
-    /// let before = [1, 2, 3, 60_000, 50_000];
+    /// let before = [1u16, 2, 3, 60_000, 50_000];
     /// let mut values = before;
     /// let layout = Layout::Offsets(&[0u64, 3, 5]);
     /// ff1.encrypt(Values::in_place(&mut values, layout))?;
