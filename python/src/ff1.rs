@@ -7,7 +7,8 @@ use crate::column::{Column, Results};
 use crate::errors;
 use crate::input::{self, Tweaks};
 use crate::key::threads_of;
-use crate::packed::{self, Places};
+use crate::keys::{Id, NULL, Places};
+use crate::packed;
 use crate::present::{Chosen, Present};
 use crate::team;
 use aescomb::ff1::{Numeral, Values};
@@ -17,9 +18,9 @@ use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::num::NonZeroUsize;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -30,7 +31,9 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 /// card numbers, names of twelve letters others. With ``radix`` in its place, values are of
 /// numerals, integers from 0 to ``radix - 1``.
 ///
-/// ``key`` has 16, 24 or 32 bytes. An alphabet has from 2 to 128 characters of ASCII, each once; a
+/// ``key`` has 16, 24 or 32 bytes, or is a dictionary of such keys by their identifiers (``str``,
+/// ``int`` or ``bytes``), of which each row of a batch names one: ``ids``, a list or an Arrow
+/// column. An alphabet has from 2 to 128 characters of ASCII, each once; a
 /// radix is from 2 to 65,536. A value has as many characters as it takes for a million different
 /// values (6 digits, 5 letters), two at least and 65,536 at most; no others than those of the
 /// alphabet.
@@ -65,6 +68,8 @@ pub(crate) struct Ff1 {
     // In a box, as keys are aligned to more than Python's allocator promises.
     ff1: Box<aescomb::ff1::Ff1>,
     alphabet: Option<String>,
+    /// Which key has which identifier, if there are such.
+    ids: Option<Places>,
 }
 
 /// A call.
@@ -75,21 +80,55 @@ struct Call<'a, 'py> {
     threads: NonZeroUsize,
 }
 
-/// Tweaks of values.
-enum Packed<'a> {
+/// What belongs to the values of a batch, by row.
+struct Given<'py> {
+    tweaks: Tweaks<'py>,
+    /// Places of keys.
+    keys: Option<Vec<u32>>,
+}
+
+/// What belongs to those that are not null.
+struct Packed<'a> {
+    tweaks: PackedTweaks<'a>,
+    keys: Option<Vec<u32>>,
+}
+
+enum PackedTweaks<'a> {
     Same(&'a [u8]),
     /// One after the other, with where they begin and end.
     Each(Vec<u8>, Vec<i64>),
 }
 
 impl<'a> Packed<'a> {
-    fn new(tweaks: &'a Tweaks<'_>, rows: Chosen<'_>) -> PyResult<Self> {
-        match tweaks {
-            Tweaks::Same(tweak) => Ok(Packed::Same(tweak.as_bytes())),
+    fn new(given: &'a Given<'_>, rows: Chosen<'_>) -> PyResult<Self> {
+        let tweaks = match &given.tweaks {
+            Tweaks::Same(tweak) => PackedTweaks::Same(tweak.as_bytes()),
             Tweaks::Each(column) => {
                 let (bytes, ends) = together::<i64>(&column.slices("tweaks", rows)?)?;
-                Ok(Packed::Each(bytes, ends))
+                PackedTweaks::Each(bytes, ends)
             }
+        };
+        let keys = match &given.keys {
+            None => None,
+            Some(places) => {
+                errors::count("ids of keys", places.len(), rows.range().len())?;
+                let mut keys = errors::room(rows.count())?;
+                for row in rows.rows() {
+                    match places[row] {
+                        NULL => return Err(errors::null(row, "ids")),
+                        place => keys.push(place),
+                    }
+                }
+                Some(keys)
+            }
+        };
+        Ok(Packed { tweaks, keys })
+    }
+
+    fn same(tweak: &'a [u8]) -> Self {
+        Packed {
+            tweaks: PackedTweaks::Same(tweak),
+            keys: None,
         }
     }
 }
@@ -108,21 +147,21 @@ fn together<O: OffsetSizeTrait>(values: &[&[u8]]) -> PyResult<(Vec<u8>, Vec<O>)>
 
 impl Call<'_, '_> {
     /// Does values that lie one after the other; `ends` are where they begin and end, `first` is
-    /// the place of the first one's tweak, and `row` the row of each.
+    /// the place of the first one's tweak and key, and `row` the row of each.
     fn run<T: Numeral + Send, O: Offset + OffsetSizeTrait>(
         &self,
         values: &mut [T],
         ends: &[O],
-        (tweaks, first): (&Packed<'_>, usize),
+        (given, first): (&Packed<'_>, usize),
         row: &dyn Fn(usize) -> usize,
     ) -> PyResult<()> {
         let (ff1, op, count) = (self.ff1, self.op, ends.len() - 1);
         let share = |start: usize, values: &mut [T], ends: &[O]| {
             let values = Values::in_place(values, Layout::Offsets(ends));
             let own: Vec<O>;
-            let values = match tweaks {
-                Packed::Same(tweak) => values.tweak(tweak),
-                Packed::Each(bytes, places) => {
+            let values = match &given.tweaks {
+                PackedTweaks::Same(tweak) => values.tweak(tweak),
+                PackedTweaks::Each(bytes, places) => {
                     let places = &places[first + start..][..ends.len()];
                     let (from, to) = (places[0], places[ends.len() - 1]);
                     let end = |end: &i64| O::usize_as((end - from) as usize);
@@ -130,6 +169,10 @@ impl Call<'_, '_> {
                     let bytes = &bytes[from as usize..to as usize];
                     values.tweaks(bytes, Layout::Offsets(&own))
                 }
+            };
+            let values = match &given.keys {
+                None => values,
+                Some(keys) => values.keys(&keys[first + start..][..ends.len() - 1]),
             };
             let done = match op {
                 Op::Decrypt => ff1.decrypt(values),
@@ -166,7 +209,7 @@ impl Call<'_, '_> {
         done.map_err(|(error, start)| errors::refused(error, |i| row(start + i)))
     }
 
-    fn column(&self, column: &Arrow, tweaks: &Tweaks<'_>) -> PyResult<Column> {
+    fn column(&self, column: &Arrow, given: &Given<'_>) -> PyResult<Column> {
         let of = column.values_type().clone();
         let is_text = matches!(
             of,
@@ -182,18 +225,20 @@ impl Call<'_, '_> {
             let text = format!("values: expected an Arrow column of text or bytes, not {of}");
             return Err(PyTypeError::new_err(text));
         }
-        if let (Tweaks::Same(tweak), Some(keys)) = (tweaks, column.index_type()) {
-            return self.dictionaries(column, &Packed::Same(tweak.as_bytes()), keys, of);
+        if let (Tweaks::Same(tweak), None) = (&given.tweaks, &given.keys)
+            && let Some(keys) = column.index_type()
+        {
+            return self.dictionaries(column, &Packed::same(tweak.as_bytes()), keys, of);
         }
         let present = column.present()?;
         let rows = present.whole();
-        let tweaks = &Packed::new(tweaks, rows)?;
+        let given = &Packed::new(given, rows)?;
         let (mut arrays, mut done) = (Vec::new(), 0);
         // Of all parts, if one needs them.
         let mut slices = None;
         for part in column.ranges() {
             let rows = rows.within(part);
-            let given = (tweaks, done);
+            let given = (given, done);
             let array = if let Some(values) = column.packed_values::<i32>(rows) {
                 self.array(packed(values)?, rows, given, &of, &|i| rows.row(i))
             } else if let Some(values) = column.packed_values::<i64>(rows) {
@@ -217,11 +262,11 @@ impl Call<'_, '_> {
         &self,
         (mut bytes, ends): (Vec<u8>, Vec<O>),
         rows: Chosen<'_>,
-        tweaks: (&Packed<'_>, usize),
+        given: (&Packed<'_>, usize),
         of: &DataType,
         row: &dyn Fn(usize) -> usize,
     ) -> PyResult<ArrayRef> {
-        self.run(&mut bytes, &ends, tweaks, row)?;
+        self.run(&mut bytes, &ends, given, row)?;
         let bytes = Buffer::from_vec(bytes);
         Results {
             bytes,
@@ -282,19 +327,19 @@ impl Call<'_, '_> {
         &self,
         py: Python<'py>,
         items: Vec<Option<Vec<T>>>,
-        tweaks: &Tweaks<'_>,
+        given: &Given<'_>,
         make: impl Fn(&[T]) -> R,
     ) -> PyResult<Bound<'py, PyAny>> {
         let rows = (0..items.len()).filter(|i| items[*i].is_some()).collect();
         let present = Present::these(rows, items.len());
         let rows = present.whole();
-        let tweaks = Packed::new(tweaks, rows)?;
+        let given = Packed::new(given, rows)?;
         let (mut values, mut ends) = (Vec::new(), vec![0i64]);
         for item in items.iter().flatten() {
             values.extend_from_slice(item);
             ends.push(values.len() as i64);
         }
-        self.run(&mut values, &ends, (&tweaks, 0), &|i| rows.row(i))?;
+        self.run(&mut values, &ends, (&given, 0), &|i| rows.row(i))?;
         let mut made = ends
             .windows(2)
             .map(|ends| make(&values[ends[0] as usize..ends[1] as usize]));
@@ -310,7 +355,7 @@ impl Call<'_, '_> {
 fn packed<O: OffsetSizeTrait>(values: packed::Values<'_, O>) -> PyResult<(Vec<u8>, Vec<O>)> {
     let bytes = &values.bytes;
     match &values.places {
-        Places::Offsets(offsets) => {
+        packed::Places::Offsets(offsets) => {
             let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
             let given = &bytes[first.as_usize()..last.as_usize()];
             let (mut copy, mut ends) = (errors::room(given.len())?, errors::room(offsets.len())?);
@@ -318,7 +363,7 @@ fn packed<O: OffsetSizeTrait>(values: packed::Values<'_, O>) -> PyResult<(Vec<u8
             ends.extend(offsets.iter().map(|end| *end - first));
             Ok((copy, ends))
         }
-        Places::Slots(starts, lengths) => {
+        packed::Places::Slots(starts, lengths) => {
             let value = |(start, len): (&O, &O)| &bytes[start.as_usize()..][..len.as_usize()];
             let values: Vec<&[u8]> = starts.iter().zip(lengths).map(value).collect();
             together(&values)
@@ -336,9 +381,20 @@ impl Ff1 {
         op: Op,
         values: Object<'_, 'py>,
         tweaks: Option<Object<'_, 'py>>,
+        ids: Option<Object<'_, 'py>>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let tweaks = &Tweaks::new(py, tweaks)?;
+        let keys = match (&self.ids, ids) {
+            (Some(places), Some(ids)) => Some(places.of(ids)?),
+            (None, None) => None,
+            (Some(_), None) => return Err(PyTypeError::new_err("ids: expected those of keys")),
+            (None, Some(_)) => {
+                let text = "ids: expected none, as there is one key, without an id";
+                return Err(PyTypeError::new_err(text));
+            }
+        };
+        let tweaks = Tweaks::new(py, tweaks)?;
+        let given = &Given { tweaks, keys };
         let call = Call {
             ff1: &self.ff1,
             py,
@@ -346,24 +402,24 @@ impl Ff1 {
             threads: threads_of(threads)?,
         };
         if self.alphabet.is_none() {
-            return self.many_numerals(&call, values, tweaks);
+            return self.many_numerals(&call, values, given);
         }
         let is_list = values.is_instance_of::<PyList>() || values.is_instance_of::<PyTuple>();
         if !is_list && let Some(column) = arrow::import(values, "values")? {
-            return call.column(&column, tweaks)?.into_bound_py_any(py);
+            return call.column(&column, given)?.into_bound_py_any(py);
         }
         let items = input::items(values, "values", TEXTS, |i, item| match item.is_none() {
             true => Ok(None),
             false => text(&item, || format!("values[{i}]")).map(Some),
         })?;
-        call.items(py, items, tweaks, |text| string(py, text))
+        call.items(py, items, given, |text| string(py, text))
     }
 
     fn many_numerals<'py>(
         &self,
         call: &Call<'_, 'py>,
         values: Object<'_, 'py>,
-        tweaks: &Tweaks<'_>,
+        given: &Given<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = call.py;
         if let Ok(buffer) = PyUntypedBuffer::get(values)
@@ -376,9 +432,9 @@ impl Ff1 {
             let (count, width) = (buffer.shape()[0], buffer.shape()[1]);
             let mut numerals = buffer.to_vec(py)?;
             let rows = Present::all(count);
-            let tweaks = Packed::new(tweaks, rows.whole())?;
+            let given = Packed::new(given, rows.whole())?;
             let ends: Vec<i64> = (0..=count).map(|i| (i * width) as i64).collect();
-            call.run(&mut numerals, &ends, (&tweaks, 0), &|i| i)?;
+            call.run(&mut numerals, &ends, (&given, 0), &|i| i)?;
             let numpy = py.import("numpy")?;
             let array = numpy.call_method1("empty", ((count, width), "uint16"))?;
             PyBuffer::<u16>::get(&array)?.copy_from_slice(py, &numerals)?;
@@ -390,7 +446,7 @@ impl Ff1 {
                 .numerals(&item, Some(i), &format!("values[{i}]"))
                 .map(Some),
         })?;
-        call.items(py, items, tweaks, <[u16]>::to_vec)
+        call.items(py, items, given, <[u16]>::to_vec)
     }
 
     /// Numerals of a value, of which the library looks whether they are below the radix.
@@ -418,12 +474,20 @@ impl Ff1 {
         op: Op,
         value: Object<'_, 'py>,
         tweak: Option<Object<'_, 'py>>,
+        id: Option<Object<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if self.ids.is_some() || id.is_some() {
+            let values = PyList::new(py, [value])?;
+            let tweaks = tweak.map(|tweak| PyList::new(py, [tweak])).transpose()?;
+            let ids = id.map(|id| PyList::new(py, [id])).transpose()?;
+            let (tweaks, ids) = (tweaks.as_deref(), ids.as_deref());
+            return self.many(py, op, &values, tweaks, ids, None)?.get_item(0);
+        }
         let tweak = match tweak {
             Some(tweak) => input::bytes(tweak, "tweak")?,
             None => PyBytes::new(py, &[]),
         };
-        let tweaks = &Packed::Same(tweak.as_bytes());
+        let tweaks = &Packed::same(tweak.as_bytes());
         let call = Call {
             ff1: &self.ff1,
             py,
@@ -461,18 +525,40 @@ impl Ff1 {
     #[new]
     #[pyo3(signature = (key, alphabet=None, *, radix=None))]
     fn new(key: Object<'_, '_>, alphabet: Option<&str>, radix: Option<u32>) -> PyResult<Self> {
-        let key = input::bytes(key, "key")?;
+        let refused = |error| errors::refused(error, |i| i);
+        let (first, others, ids) = match key.cast::<PyDict>() {
+            Ok(keys) => {
+                let (mut raw, mut ids) = (Vec::new(), Places::default());
+                for (id, key) in keys {
+                    let shown = || id.repr().map_or("?".into(), |text| text.to_string());
+                    let name = Id::new(&id, || format!("key: the id {}", shown()))?;
+                    ids.insert(&name, u32::try_from(raw.len())?);
+                    raw.push(input::bytes(&key, &format!("key[{}]", shown()))?);
+                }
+                if raw.is_empty() {
+                    let text = "key: expected one key or more";
+                    return Err(PyValueError::new_err(text));
+                }
+                (raw.remove(0), raw, Some(ids))
+            }
+            Err(_) => (input::bytes(key, "key")?, Vec::new(), None),
+        };
         let ff1 = match (alphabet, radix) {
-            (Some(alphabet), None) => aescomb::ff1::Ff1::with_alphabet(alphabet, key.as_bytes()),
-            (None, Some(radix)) => aescomb::ff1::Ff1::new(radix, key.as_bytes()),
+            (Some(alphabet), None) => aescomb::ff1::Ff1::with_alphabet(alphabet, first.as_bytes()),
+            (None, Some(radix)) => aescomb::ff1::Ff1::new(radix, first.as_bytes()),
             _ => {
                 let text = "expected an alphabet or a radix, one of the two";
                 return Err(PyTypeError::new_err(text));
             }
         };
+        let mut ff1 = ff1.map_err(refused)?;
+        for key in others {
+            ff1.add_key(key.as_bytes()).map_err(refused)?;
+        }
         Ok(Ff1 {
-            ff1: Box::new(ff1.map_err(|error| errors::refused(error, |i| i))?),
+            ff1: Box::new(ff1),
             alphabet: alphabet.map(str::to_owned),
+            ids,
         })
     }
 
@@ -520,27 +606,38 @@ impl Ff1 {
     /// False
     /// >>> dates.decrypt_many(encrypted, [b"row 0", b"row 1"])
     /// [[1, 2], [1, 2]]
-    #[pyo3(signature = (values, tweaks=None, *, threads=None))]
+    ///
+    /// A key for each row:
+    ///
+    /// >>> tenants = aescomb.Ff1({"acme": bytes(16), "initech": b"i" * 32}, "0123456789")
+    /// >>> encrypted = tenants.encrypt_many(["123456"] * 3, ids=["acme", "initech", "acme"])
+    /// >>> encrypted[0] == encrypted[2] != encrypted[1]
+    /// True
+    /// >>> tenants.decrypt(encrypted[1], id="initech")
+    /// '123456'
+    #[pyo3(signature = (values, tweaks=None, *, ids=None, threads=None))]
     fn encrypt_many<'py>(
         &self,
         py: Python<'py>,
         values: Object<'_, 'py>,
         tweaks: Option<Object<'_, 'py>>,
+        ids: Option<Object<'_, 'py>>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.many(py, Op::Encrypt, values, tweaks, threads)
+        self.many(py, Op::Encrypt, values, tweaks, ids, threads)
     }
 
     /// Decrypts values.
-    #[pyo3(signature = (values, tweaks=None, *, threads=None))]
+    #[pyo3(signature = (values, tweaks=None, *, ids=None, threads=None))]
     fn decrypt_many<'py>(
         &self,
         py: Python<'py>,
         values: Object<'_, 'py>,
         tweaks: Option<Object<'_, 'py>>,
+        ids: Option<Object<'_, 'py>>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.many(py, Op::Decrypt, values, tweaks, threads)
+        self.many(py, Op::Decrypt, values, tweaks, ids, threads)
     }
 
     /// Encrypts one value: a string, or a sequence of integers. A batch is many times as fast.
@@ -549,24 +646,26 @@ impl Ff1 {
     /// >>> ff1 = aescomb.Ff1(bytes(16), "0123456789")
     /// >>> ff1.decrypt(ff1.encrypt("0123456789", b"phones"), b"phones")
     /// '0123456789'
-    #[pyo3(signature = (value, tweak=None))]
+    #[pyo3(signature = (value, tweak=None, *, id=None))]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
         value: Object<'_, 'py>,
         tweak: Option<Object<'_, 'py>>,
+        id: Option<Object<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.one(py, Op::Encrypt, value, tweak)
+        self.one(py, Op::Encrypt, value, tweak, id)
     }
 
     /// Decrypts one value.
-    #[pyo3(signature = (value, tweak=None))]
+    #[pyo3(signature = (value, tweak=None, *, id=None))]
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
         value: Object<'_, 'py>,
         tweak: Option<Object<'_, 'py>>,
+        id: Option<Object<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.one(py, Op::Decrypt, value, tweak)
+        self.one(py, Op::Decrypt, value, tweak, id)
     }
 }

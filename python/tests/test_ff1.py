@@ -170,6 +170,57 @@ def test_numerals(radix):
     assert each.tolist() == ff1.encrypt_many(rows, [bytes(tweak) for tweak in tweaks])
 
 
+@pytest.mark.parametrize("form", ["list", "arrow", "dictionary", "numbers"])
+def test_a_key_for_each_row(form):
+    rng = random.Random(form)
+    names = [f"tenant {i}" for i in range(5)] if form != "numbers" else list(range(-2, 3))
+    keys = {name: rng.randbytes(rng.choice((16, 24, 32))) for name in names}
+    ff1 = aescomb.Ff1(keys, string.digits)
+    plain = values(rng, string.digits, 400, [6, 16, 33], nulls=0.1)
+    chosen = [rng.choice(names) if value else None for value in plain]
+    tweaks = [rng.randbytes(4) for _ in plain]
+    ids = chosen if form == "list" else pa.array(chosen)
+    ids = ids.dictionary_encode() if form == "dictionary" else ids
+    alone = {name: aescomb.Ff1(key, string.digits) for name, key in keys.items()}
+    for given, each in ((b"t", [b"t"] * 400), (tweaks, tweaks)):
+        rows = zip(plain, chosen, each)
+        expected = [value and alone[name].encrypt(value, tweak) for value, name, tweak in rows]
+        for column in (plain, pa.array(plain), pa.chunked_array([plain[:7], plain[7:]])):
+            made = ff1.encrypt_many(column, given, ids=ids, threads=3)
+            assert list(made) == expected
+            assert list(ff1.decrypt_many(made, given, ids=ids)) == plain
+    assert ff1.decrypt(alone[names[3]].encrypt("123456"), id=names[3]) == "123456"
+
+
+def test_wrong_ids():
+    ff1 = aescomb.Ff1({"a": KEY, 7: bytes(32)}, "01")
+    row = "01" * 10
+    with pytest.raises(aescomb.InputError) as caught:
+        ff1.encrypt_many([row, row], ids=["a", "b"])
+    assert (caught.value.message, caught.value.field) == (1, "key")
+    with pytest.raises(aescomb.InputError) as caught:
+        ff1.encrypt_many([None, row], ids=["a", None])
+    assert (caught.value.message, caught.value.field) == (1, "null")
+    with pytest.raises(aescomb.InputError) as caught:
+        ff1.encrypt_many([row, row], ids=["a"])
+    assert caught.value.field == "count"
+    for call in (
+        lambda: ff1.encrypt_many([row]),
+        lambda: ff1.encrypt(row),
+        lambda: DIGITS.encrypt_many(["123456"], ids=["a"]),
+        lambda: DIGITS.encrypt("123456", id="a"),
+        lambda: ff1.encrypt_many([row], ids=b"a"),
+        lambda: aescomb.Ff1({1.5: KEY}, "01"),
+        lambda: aescomb.Ff1({"a": "key"}, "01"),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError):
+        aescomb.Ff1({}, "01")
+    with pytest.raises(aescomb.InputError):
+        aescomb.Ff1({"a": KEY, "b": b"short"}, "01")
+
+
 def test_nothing():
     assert DIGITS.encrypt_many([]) == []
     assert DIGITS.encrypt_many([None]) == [None]

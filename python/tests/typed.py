@@ -47,6 +47,9 @@ numerals = aescomb.Ff1(bytes(16), radix=1000)
 assert_type(numerals.encrypt_many([[1, 2], None]), list[list[int] | None])
 assert_type(numerals.encrypt_many(np.zeros((2, 2), np.uint16)), NDArray[np.uint16])
 assert_type(numerals.decrypt((1, 2), b"tweak"), list[int])
+tenants = aescomb.Ff1({"acme": bytes(16), "initech": bytes(32)}, "01")
+assert_type(tenants.encrypt_many(["01" * 10], ids=["acme"]), list[str])
+assert_type(tenants.decrypt("01" * 10, b"tweak", id="acme"), str)
 aescomb.Ff1(bytes(16))  # type: ignore[call-overload]
 key.seal_many("random", [b"one"])  # type: ignore[arg-type]
 try:

@@ -71,14 +71,28 @@ class Column:
 
 _Texts: TypeAlias = Iterable[str]
 _Numerals: TypeAlias = NDArray[uint16]
+_Id: TypeAlias = str | int | bytes
+_Ids: TypeAlias = Iterable[_Id | None] | _Arrow
 _Tweaks: TypeAlias = Buffer | _Nullable | _Table | _Arrow
 
 @final
 class Ff1:
     @overload
-    def __new__(cls, key: Buffer, alphabet: str, *, radix: None = None) -> Ff1: ...
+    def __new__(
+        cls,
+        key: Buffer | dict[str, bytes] | dict[int, bytes] | dict[bytes, bytes],
+        alphabet: str,
+        *,
+        radix: None = None,
+    ) -> Ff1: ...
     @overload
-    def __new__(cls, key: Buffer, alphabet: None = None, *, radix: int) -> Ff1: ...
+    def __new__(
+        cls,
+        key: Buffer | dict[str, bytes] | dict[int, bytes] | dict[bytes, bytes],
+        alphabet: None = None,
+        *,
+        radix: int,
+    ) -> Ff1: ...
     @property
     def alphabet(self) -> str | None: ...
     @property
@@ -87,15 +101,30 @@ class Ff1:
     def min_length(self) -> int: ...
     @overload
     def encrypt_many(
-        self, values: _Numerals, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Numerals,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> _Numerals: ...
     @overload
     def encrypt_many(
-        self, values: _Arrow, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Arrow,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def encrypt_many(  # type: ignore[overload-overlap]
-        self, values: _Texts, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Texts,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> list[str]: ...
     @overload
     def encrypt_many(  # type: ignore[overload-overlap]
@@ -103,6 +132,7 @@ class Ff1:
         values: Iterable[str | None],
         tweaks: _Tweaks | None = None,
         *,
+        ids: _Ids | None = None,
         threads: int | None = None,
     ) -> list[str | None]: ...
     @overload
@@ -111,19 +141,35 @@ class Ff1:
         values: Iterable[Sequence[int] | None],
         tweaks: _Tweaks | None = None,
         *,
+        ids: _Ids | None = None,
         threads: int | None = None,
     ) -> list[list[int] | None]: ...
     @overload
     def decrypt_many(
-        self, values: _Numerals, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Numerals,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> _Numerals: ...
     @overload
     def decrypt_many(
-        self, values: _Arrow, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Arrow,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> Column: ...
     @overload
     def decrypt_many(  # type: ignore[overload-overlap]
-        self, values: _Texts, tweaks: _Tweaks | None = None, *, threads: int | None = None
+        self,
+        values: _Texts,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
     ) -> list[str]: ...
     @overload
     def decrypt_many(  # type: ignore[overload-overlap]
@@ -131,6 +177,7 @@ class Ff1:
         values: Iterable[str | None],
         tweaks: _Tweaks | None = None,
         *,
+        ids: _Ids | None = None,
         threads: int | None = None,
     ) -> list[str | None]: ...
     @overload
@@ -139,16 +186,21 @@ class Ff1:
         values: Iterable[Sequence[int] | None],
         tweaks: _Tweaks | None = None,
         *,
+        ids: _Ids | None = None,
         threads: int | None = None,
     ) -> list[list[int] | None]: ...
     @overload
-    def encrypt(self, value: str, tweak: Buffer | None = None) -> str: ...
+    def encrypt(self, value: str, tweak: Buffer | None = None, *, id: _Id | None = None) -> str: ...
     @overload
-    def encrypt(self, value: Sequence[int], tweak: Buffer | None = None) -> list[int]: ...
+    def encrypt(
+        self, value: Sequence[int], tweak: Buffer | None = None, *, id: _Id | None = None
+    ) -> list[int]: ...
     @overload
-    def decrypt(self, value: str, tweak: Buffer | None = None) -> str: ...
+    def decrypt(self, value: str, tweak: Buffer | None = None, *, id: _Id | None = None) -> str: ...
     @overload
-    def decrypt(self, value: Sequence[int], tweak: Buffer | None = None) -> list[int]: ...
+    def decrypt(
+        self, value: Sequence[int], tweak: Buffer | None = None, *, id: _Id | None = None
+    ) -> list[int]: ...
 
 @final
 class Key:
@@ -492,12 +544,10 @@ class Key:
     ) -> bytes: ...
     def verify(self, message: Buffer, tag: Buffer, nonce: Buffer | None = None) -> None: ...
 
-_Id: TypeAlias = str | int | bytes
-
 @final
 class Keys:
     def __new__(cls, keys: dict[str, Key] | dict[int, Key] | dict[bytes, Key]) -> Keys: ...
     def __len__(self) -> int: ...
     def __contains__(self, id: _Id, /) -> bool: ...
     def __getitem__(self, id: _Id, /) -> Key: ...
-    def of(self, ids: Iterable[_Id | None] | _Arrow) -> Key: ...
+    def of(self, ids: _Ids) -> Key: ...
