@@ -4,6 +4,7 @@
 //! not null, `output` holds results, `batch` runs the library on messages, `packed` on columns
 //! as they are, `memory` is between Python's memory and the library's, `c_data` reads the
 //! structs of Arrow, `array` and `arrow` check them, `dictionary` is for columns of indices, `types` names them, and `column` makes others.
+//! `ff1` is format-preserving encryption.
 
 mod array;
 mod arrow;
@@ -13,6 +14,7 @@ mod call;
 mod column;
 mod dictionary;
 mod errors;
+mod ff1;
 mod input;
 mod key;
 mod keys;
@@ -30,6 +32,8 @@ mod types;
 mod _aescomb {
     #[pymodule_export]
     use crate::column::Column;
+    #[pymodule_export]
+    use crate::ff1::Ff1;
     #[pymodule_export]
     use crate::key::Key;
     #[pymodule_export]

@@ -276,7 +276,7 @@ macro_rules! by_layout {
 }
 
 impl<O: Offset> Layout<'_, O> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
             Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
@@ -288,7 +288,7 @@ impl<O: Offset> Layout<'_, O> {
     /// each rule. No buffer has so many bytes: lengths that have it are wrong, and so are
     /// differences that fall below zero.
     #[inline(always)]
-    fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
+    pub(crate) fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
         match self {
             Layout::Offsets(offsets) => {
@@ -319,7 +319,7 @@ impl<O: Offset> Layout<'_, O> {
 
     /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
     /// anything.
-    fn check(&self, i: usize, end: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, i: usize, end: usize) -> Result<(), Error> {
         let bad = |given: Option<usize>, allowed| {
             Err(Error::new(
                 Field::Offset,

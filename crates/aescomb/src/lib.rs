@@ -28,6 +28,7 @@
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
+//! - [`ff1`]: format-preserving encryption of many values.
 //! - [`Backend`]: the implementations, chosen at run time.
 //! - Feature `research`: twelve more modes, from papers, for comparison and not for new
 //!   protocols.
@@ -67,6 +68,7 @@ pub mod comb;
 mod counting;
 mod error;
 mod facts;
+pub mod ff1;
 #[doc(hidden)]
 pub mod field;
 mod gf128;

@@ -12,16 +12,18 @@ interleave to keep the AES units of the CPU busy:
 
 Messages are a list of bytes-like objects, the rows of a two-dimensional NumPy array
 of bytes, or an Arrow column; results come in the form that messages had. ``seal_table`` and
-``open_table`` go over the columns of a table.
+``open_table`` go over the columns of a table. ``Ff1`` encrypts text to text of the same
+characters and length.
 """
 
-from aescomb._aescomb import Column, Key, Keys, Mode, __version__, modes
+from aescomb._aescomb import Column, Ff1, Key, Keys, Mode, __version__, modes
 from aescomb._errors import Error, InputError, OpenError
 from aescomb._tables import open_table, seal_table
 
 __all__ = [
     "Column",
     "Error",
+    "Ff1",
     "InputError",
     "Key",
     "Keys",
