@@ -483,7 +483,7 @@ mod tests {
     fn every_code_has_a_text() {
         let known = |code| aescomb_code_text(code) != aescomb_code_text(u32::MAX);
         let count = (0..).take_while(|code| known(*code)).count();
-        assert_eq!(count, AESCOMB_KEY_HALVES as usize + 1);
+        assert_eq!(count, AESCOMB_NUMERAL_BYTES as usize + 1);
     }
 
     #[test]

@@ -93,17 +93,19 @@ impl<'t, S: Isa> Counting<'t, S> {
     pub(crate) fn encrypt(&self, c: &Uniform<'_, S>, counter: S::W) -> S::W {
         let s = c.s;
         let low = self.low.get();
-        if low + S::LANES <= VALUES {
+        let x = if low + S::LANES <= VALUES {
             self.low.set(low + S::LANES);
-            return c.encrypt_rest(s.repeat(self.base.get()) ^ self.table.row(s, low));
-        }
-        let x = c.first_round(counter.swap_bytes());
-        let low = usize::from(s.low_byte(counter));
-        // Where the last byte overflows, lanes of one row have other bytes that differ.
-        if low + S::LANES <= VALUES {
-            self.low.set(low + S::LANES);
-            self.base.set(s.first(x ^ self.table.row(s, low)));
-        }
+            s.repeat(self.base.get()) ^ self.table.row(s, low)
+        } else {
+            let x = c.first_round(counter.swap_bytes());
+            let low = usize::from(s.low_byte(counter));
+            // Where the last byte overflows, lanes of one row have other bytes that differ.
+            if low + S::LANES <= VALUES {
+                self.low.set(low + S::LANES);
+                self.base.set(s.first(x ^ self.table.row(s, low)));
+            }
+            x
+        };
         c.encrypt_rest(x)
     }
 }
