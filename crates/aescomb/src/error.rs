@@ -186,7 +186,10 @@ impl fmt::Display for Error {
                 f,
                 "associated data of {given} components; allowed: {allowed}"
             ),
-            Field::Tag => write!(f, "authentication failed: wrong tag (message of {given} bytes)"),
+            Field::Tag => write!(
+                f,
+                "authentication failed: wrong tag (message of {given} bytes)"
+            ),
             Field::OutputLength => write!(f, "destination of {given} bytes; allowed: {allowed}"),
             Field::Overlap => write!(
                 f,
