@@ -273,6 +273,37 @@ impl Comb {
         Ok(Verdict { failed })
     }
 
+    /// Checks a batch as [`Comb::run`] does before it begins, and does nothing with it: no
+    /// byte of a text is read or written. All messages have [`Status::Pending`] afterwards.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Field, Key, Message, Mode, Op, Text};
+    ///
+    /// let key = Key::new(Mode::Cbc, &[0; 16])?;
+    /// let mut text = [1; 40];
+    /// let mut batch = [Message::new(Text::in_place(&mut text)).nonce(&[3; 16])];
+    /// let error = Comb::check(Op::Encrypt, &key, &mut batch).unwrap_err();
+    /// assert_eq!((error.message, error.field, error.given), (Some(0), Field::TextLength, 40));
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::run`].
+    pub fn check<'k, B: Batch + ?Sized>(
+        op: Op,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        let keys = keys.into();
+        if batch.count() == 0 && keys.len() == 0 {
+            return Ok(());
+        }
+        let call = Call::new(keys, op)?;
+        check_count(batch.count())?;
+        // Messages are reported as done until it is dropped.
+        Pending::new(batch).batch.check(&call).map(|_| ())
+    }
+
     /// Does the messages of a batch that was checked: how many failed.
     pub(crate) fn execute<B: Batch + ?Sized>(
         &mut self,

@@ -133,10 +133,14 @@ fn refuse<'k>(
             let error = call(&mut comb, op, keys, &mut batch).expect_err("a bad message");
             errors.push(error);
         }
+        assert_eq!(Comb::check(op, keys, &mut batch), Err(errors[0]));
         for message in &batch {
             assert_eq!(message.status(), Status::Pending);
             assert!(message.output().is_empty());
         }
+        // Those before it are good.
+        assert_eq!(Comb::check(op, keys, &mut batch[..BAD]), Ok(()));
+        assert_eq!(batch[0].status(), Status::Pending);
         drop(batch);
         assert!(parts == before, "a refused call changed a byte");
     }
