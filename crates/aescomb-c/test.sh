@@ -107,7 +107,7 @@ vectors=$root/vectors
 c_tests() {
     local compiler
     for compiler in gcc clang; do
-        for name in vectors errors threads; do
+        for name in vectors errors threads ff1; do
             echo "$compiler, $name"
             compile $compiler tests/c/$name.c $name "${static[@]}" -pthread
             "$out/$name" "$vectors"
@@ -124,6 +124,7 @@ backends() {
         echo "$backend"
         if AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 >/dev/null 2>&1; then
             AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors"
+            AESCOMB_TEST_BACKEND=$backend "$out/ff1" "$vectors"
         else
             # Said again if it is not the CPU.
             AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 2>&1 |
@@ -164,13 +165,32 @@ memory() {
             AESCOMB_TEST_BACKEND=$backend valgrind -q --error-exitcode=9 --leak-check=full \
                 "$out/$name" "$vectors" 41
         done
+        echo "$backend, ff1"
+        AESCOMB_TEST_BACKEND=$backend valgrind -q --error-exitcode=9 --leak-check=full \
+            "$out/ff1" "$vectors"
+    done
+}
+
+# What FF1 computes of values executes the same instructions for all of them.
+constant_time() {
+    local backend seed count first
+    for backend in aesni portable; do
+        first=
+        for seed in 0 1 2 3 4; do
+            count=$(AESCOMB_TEST_BACKEND=$backend valgrind --tool=callgrind \
+                --callgrind-out-file=/dev/null "$out/ff1" "$vectors" $seed 2>&1 |
+                sed -n 's/.*Collected : //p')
+            [ -n "$count" ] || fail "valgrind counts nothing"
+            echo "$backend, values of seed $seed: $count instructions"
+            [ "$count" = "${first:=$count}" ] || fail "other values, other instructions"
+        done
     done
 }
 
 examples() {
     local compiler name
     for compiler in gcc clang; do
-        for name in seal_burst verify_cmacs; do
+        for name in seal_burst tokens verify_cmacs; do
             echo "$compiler, $name, shared library"
             compile $compiler examples/$name.c $name "${shared[@]}"
             "$out/$name"
@@ -188,5 +208,6 @@ step "every backend of this CPU" backends
 step "CAESAR interface" caesar
 step "C++ headers" cpp
 step "valgrind" memory
+step "instructions that do not depend on values" constant_time
 step "examples" examples
 printf '\nC library: passed in %d s\n' $SECONDS

@@ -2,7 +2,6 @@
 
 use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
-use crate::dictionary::with_values;
 use crate::errors;
 use crate::types;
 use aescomb_columns::values::{Chosen, Flat, Places, Present, Results, Values};
@@ -527,7 +526,7 @@ impl Arrow {
                 let present = Present::these(places, given.len());
                 let slices: Vec<&[u8]> = given.iter().flatten().copied().collect();
                 let values = gathered(&slices, present.whole(), of)?;
-                with_values(&dictionary, &keys, values)
+                dictionary.lead_to(values, &keys)
             });
             return arrays.collect();
         }

@@ -56,16 +56,30 @@ impl Values<'_> {
 
 impl Dictionary<'_> {
     /// The places of values that are not null.
-    fn places(&self) -> Vec<usize> {
+    pub(crate) fn places(&self) -> Vec<usize> {
         let values = self.values.iter().enumerate();
         values.filter_map(|(i, value)| value.map(|_| i)).collect()
     }
 
     /// Those that a row has.
-    fn used(&self) -> Vec<usize> {
+    pub(crate) fn used(&self) -> Vec<usize> {
         let mut used = vec![false; self.values.len()];
         self.keys.iter().flatten().for_each(|key| used[*key] = true);
         self.places().into_iter().filter(|i| used[*i]).collect()
+    }
+
+    /// The indices, of this type, to other values.
+    pub(crate) fn lead_to(&self, values: ArrayRef, keys: &DataType) -> PyResult<ArrayRef> {
+        match keys {
+            DataType::Int8 => indexed::<Int8Type>(self, values),
+            DataType::Int16 => indexed::<Int16Type>(self, values),
+            DataType::Int32 => indexed::<Int32Type>(self, values),
+            DataType::Int64 => indexed::<Int64Type>(self, values),
+            DataType::UInt8 => indexed::<UInt8Type>(self, values),
+            DataType::UInt16 => indexed::<UInt16Type>(self, values),
+            DataType::UInt32 => indexed::<UInt32Type>(self, values),
+            _ => indexed::<UInt64Type>(self, values),
+        }
     }
 }
 
@@ -106,8 +120,7 @@ impl Key {
                     *key = None;
                 }
             }
-            let results = values.results.clone();
-            arrays.push(with_values(&dictionary, &keys, results)?);
+            arrays.push(dictionary.lead_to(values.results.clone(), &keys)?);
             before = Some(values);
         }
         let of = DataType::Dictionary(Box::new(keys), Box::new(of));
@@ -190,24 +203,6 @@ impl Key {
             results,
             failed: failed.into_iter().map(|i| places.row(i)).collect(),
         })
-    }
-}
-
-/// The indices of a part, which are of this type, to these values.
-pub(crate) fn with_values(
-    dictionary: &Dictionary<'_>,
-    keys: &DataType,
-    values: ArrayRef,
-) -> PyResult<ArrayRef> {
-    match keys {
-        DataType::Int8 => indexed::<Int8Type>(dictionary, values),
-        DataType::Int16 => indexed::<Int16Type>(dictionary, values),
-        DataType::Int32 => indexed::<Int32Type>(dictionary, values),
-        DataType::Int64 => indexed::<Int64Type>(dictionary, values),
-        DataType::UInt8 => indexed::<UInt8Type>(dictionary, values),
-        DataType::UInt16 => indexed::<UInt16Type>(dictionary, values),
-        DataType::UInt32 => indexed::<UInt32Type>(dictionary, values),
-        _ => indexed::<UInt64Type>(dictionary, values),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Python's exceptions for mistakes in what was given and for messages that fail.
 
+use aescomb::Field;
 use aescomb_columns::values::Refused;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +25,14 @@ pub(crate) fn input(
     let at = message.map_or(String::new(), |i| format!("message {i}: "));
     let text = format!("{at}{what}; allowed: {allowed}");
     classes::InputError::new_err((text, message, field, given, allowed))
+}
+
+/// A numeral of FF1 that the library cannot be given.
+pub(crate) fn numeral(row: Option<usize>, position: usize, given: i128, most: u32) -> PyErr {
+    let allowed = format!("at most {most}");
+    let at = row.map_or(String::new(), |i| format!("message {i}: "));
+    let text = format!("{at}numeral {given} at position {position}; allowed: {allowed}");
+    classes::InputError::new_err((text, row, "numeral", given, allowed, Some(position)))
 }
 
 /// A null that belongs to a message.
@@ -80,16 +89,24 @@ pub(crate) fn refused(error: aescomb::Error, row: impl Fn(usize) -> usize) -> Py
         allowed,
         ..
     } = error;
-    // NonceLength becomes nonce_length.
+    // NonceLength becomes nonce_length, and Numeral with its position numeral.
     let mut name = String::new();
-    for letter in format!("{field:?}").chars() {
+    for letter in format!("{field:?}")
+        .chars()
+        .take_while(|c| c.is_alphanumeric())
+    {
         if letter.is_uppercase() && !name.is_empty() {
             name.push('_');
         }
         name.extend(letter.to_lowercase());
     }
+    let position = match field {
+        Field::Numeral { position } | Field::Character { position } => Some(position),
+        Field::Alphabet { position } => position,
+        _ => None,
+    };
     let (text, allowed) = (error.to_string(), allowed.to_string());
-    classes::InputError::new_err((text, message, name, given, allowed))
+    classes::InputError::new_err((text, message, name, given, allowed, position))
 }
 
 /// As many of something as there are messages.

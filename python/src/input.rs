@@ -424,6 +424,29 @@ impl<'a> Slices<'a> {
     }
 }
 
+/// Tweaks of values.
+pub(crate) enum Tweaks<'py> {
+    Same(Bytes<'py>),
+    Each(Column<'py>),
+}
+
+impl<'py> Tweaks<'py> {
+    pub(crate) fn new(py: Python<'py>, object: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        const NAME: &str = "tweaks";
+        const WHAT: &str = "bytes, a list of bytes-like objects, an array of two dimensions or \
+             an Arrow column";
+        let Some(object) = object else {
+            return Ok(Tweaks::Same(PyBytes::new(py, &[])));
+        };
+        Ok(match form(object, NAME)? {
+            Form::Arrow(arrow) => Tweaks::Each(Column::Arrow(arrow)),
+            Form::Table(buffer) => Tweaks::Each(Column::table(&buffer, py)?),
+            Form::Bytes(bytes) => Tweaks::Same(bytes),
+            Form::Items => Tweaks::Each(Column::Items(byte_strings(object, NAME, WHAT)?)),
+        })
+    }
+}
+
 /// Lengths of messages when they are opened.
 pub(crate) fn lengths(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     items(object, "opened_lengths", "a list of numbers", |_, item| {

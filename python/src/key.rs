@@ -148,7 +148,7 @@ impl Key {
 }
 
 /// One if it is not said how many.
-fn threads_of(given: Option<usize>) -> PyResult<NonZeroUsize> {
+pub(crate) fn threads_of(given: Option<usize>) -> PyResult<NonZeroUsize> {
     NonZeroUsize::new(given.unwrap_or(1))
         .ok_or_else(|| PyValueError::new_err("threads: expected one or more, not 0"))
 }

@@ -38,21 +38,26 @@ pub(crate) struct Keys {
 
 /// Places in the table of keys.
 #[derive(Default)]
-struct Places {
+pub(crate) struct Places {
     numbers: HashMap<i128, u32>,
     texts: HashMap<Vec<u8>, u32>,
     bytes: HashMap<Vec<u8>, u32>,
+    /// Keys in the table.
+    count: usize,
 }
 
 /// An identifier.
-enum Id<'a> {
+pub(crate) enum Id<'a> {
     Number(i128),
     Text(Cow<'a, [u8]>),
     Bytes(&'a [u8]),
 }
 
 impl Id<'_> {
-    fn new<'a>(object: &'a Bound<'_, PyAny>, name: impl Fn() -> String) -> PyResult<Id<'a>> {
+    pub(crate) fn new<'a>(
+        object: &'a Bound<'_, PyAny>,
+        name: impl Fn() -> String,
+    ) -> PyResult<Id<'a>> {
         if let Ok(text) = object.cast::<PyString>() {
             return Ok(Id::Text(text.to_str()?.as_bytes().to_vec().into()));
         }
@@ -91,7 +96,9 @@ impl Places {
         .copied()
     }
 
-    fn insert(&mut self, id: &Id<'_>, place: u32) {
+    /// Of a key with this place, which is one more.
+    pub(crate) fn insert(&mut self, id: &Id<'_>, place: u32) {
+        self.count += 1;
         match id {
             Id::Number(number) => self.numbers.insert(*number, place),
             Id::Text(text) => self.texts.insert(text.to_vec(), place),
@@ -163,7 +170,7 @@ pub(crate) struct Rows {
 }
 
 /// The place of a row whose identifier is null.
-const NULL: u32 = u32::MAX;
+pub(crate) const NULL: u32 = u32::MAX;
 
 impl Rows {
     pub(crate) fn first(&self) -> &Key {
@@ -260,29 +267,32 @@ impl Keys {
     /// ``ids`` are a list or an Arrow column of strings, integers or bytes. An unknown one
     /// raises ``InputError`` with its row; a null only where the row has a message.
     fn of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Key> {
-        let places = match arrow::import(ids, "ids")? {
-            Some(column) => self.of_column(&column)?,
-            None => {
-                let place = |i, id: Bound<'_, PyAny>| {
-                    if id.is_none() {
-                        return Ok(NULL);
-                    }
-                    let id = Id::new(&id, || format!("ids[{i}]"))?;
-                    let place = self.places.find(&id);
-                    place.ok_or_else(|| unknown(i, &id, self.keys.len()))
-                };
-                if ids.is_instance_of::<PyBytes>() {
-                    return Err(input::expected("ids", WHAT, ids));
-                }
-                input::items(ids, "ids", "a list or an Arrow column of ids", place)?
-            }
-        };
+        let places = self.places.of(ids)?;
         let keys = self.keys.iter().map(|key| key.clone_ref(py)).collect();
         Ok(Key(Held::Rows(Rows { keys, places })))
     }
 }
 
-impl Keys {
+impl Places {
+    /// The place of each row's key, or [`NULL`].
+    pub(crate) fn of(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        if let Some(column) = arrow::import(ids, "ids")? {
+            return self.of_column(&column);
+        }
+        let place = |i, id: Bound<'_, PyAny>| {
+            if id.is_none() {
+                return Ok(NULL);
+            }
+            let id = Id::new(&id, || format!("ids[{i}]"))?;
+            let place = self.find(&id);
+            place.ok_or_else(|| unknown(i, &id, self.count))
+        };
+        if ids.is_instance_of::<PyBytes>() {
+            return Err(input::expected("ids", WHAT, ids));
+        }
+        input::items(ids, "ids", "a list or an Arrow column of ids", place)
+    }
+
     fn of_column(&self, column: &Arrow) -> PyResult<Vec<u32>> {
         let kind = Kind::new(column)?;
         let mut places = errors::room(column.len())?;
@@ -290,7 +300,7 @@ impl Keys {
             for dictionary in column.dictionaries() {
                 let dictionary = dictionary?;
                 let find = |value: &Option<&[u8]>| match value {
-                    Some(value) => self.places.find(&kind.id(value)),
+                    Some(value) => self.find(&kind.id(value)),
                     None => Some(NULL),
                 };
                 let found: Vec<Option<u32>> = dictionary.values.iter().map(find).collect();
@@ -299,7 +309,7 @@ impl Keys {
                     let value = key.and_then(|key| dictionary.values[key]);
                     let id = || kind.id(value.unwrap_or_default());
                     let row = places.len();
-                    places.push(place.ok_or_else(|| unknown(row, &id(), self.keys.len()))?);
+                    places.push(place.ok_or_else(|| unknown(row, &id(), self.count))?);
                 }
             }
             return Ok(places);
@@ -309,8 +319,8 @@ impl Keys {
         for (row, value) in rows.rows().zip(column.slices(rows)?) {
             places.resize(row, NULL);
             let id = kind.id(value);
-            let place = self.places.find(&id);
-            places.push(place.ok_or_else(|| unknown(row, &id, self.keys.len()))?);
+            let place = self.find(&id);
+            places.push(place.ok_or_else(|| unknown(row, &id, self.count))?);
         }
         places.resize(column.len(), NULL);
         Ok(places)

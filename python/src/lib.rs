@@ -4,8 +4,9 @@
 //! takes what they are given, `output` holds results, `batch` runs the library on messages, `memory`
 //! is between Python's memory and the library's, `c_data` reads the structs of Arrow, `array` and
 //! `arrow` check them, `dictionary` is for columns of indices, `types` names them, `column` makes
-//! others, and `columns` is `aescomb.columns`. Columns as they are, which rows are not null, threads, random nonces and columns of
-//! results are those of the crate `aescomb-columns`.
+//! others, `columns` is `aescomb.columns`, and `ff1` format-preserving encryption. Columns as they
+//! are, which rows are not null, threads, random nonces and columns of results are those of the
+//! crate `aescomb-columns`.
 
 mod array;
 mod arrow;
@@ -16,6 +17,7 @@ mod column;
 mod columns;
 mod dictionary;
 mod errors;
+mod ff1;
 mod input;
 mod key;
 mod keys;
@@ -31,6 +33,8 @@ mod _aescomb {
     use crate::column::Column;
     #[pymodule_export]
     use crate::columns::{ColumnCipher, Keyset, columns_command, mysql_key};
+    #[pymodule_export]
+    use crate::ff1::Ff1;
     #[pymodule_export]
     use crate::key::Key;
     #[pymodule_export]

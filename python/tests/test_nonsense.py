@@ -49,3 +49,19 @@ def test_nonsense(mode):
             method(*positional, **named)
         except (TypeError, ValueError, OverflowError):
             pass
+
+
+@pytest.mark.parametrize("ff1", [{"alphabet": "01"}, {"radix": 1000}], ids=str)
+def test_nonsense_of_values(ff1):
+    rng = random.Random(str(ff1))
+    ff1 = aescomb.Ff1(bytes(16), **ff1)
+    pool = [
+        *POOL, "01" * 20, ["01" * 20, None], [[1, 2], [3, 4]], np.zeros((2, 3), np.uint16),
+        pa.array(["01" * 20, None]), pa.array(["01" * 20, None]).dictionary_encode(),
+    ]  # fmt: skip
+    for _ in range(3000):
+        method = getattr(ff1, rng.choice(("encrypt", "decrypt")) + rng.choice(("", "_many")))
+        try:
+            method(*(rng.choice(pool) for _ in range(rng.choice((1, 2, 2)))))
+        except (TypeError, ValueError, OverflowError):
+            pass

@@ -190,7 +190,7 @@ fn modes(record: &Record, wanted: impl Fn(&Mode) -> bool) -> String {
 
 fn races(record: &Record, wanted: impl Fn(&Race) -> bool) -> String {
     let mut out = String::from(
-        "| case | mix | best other library | its cost over ours | target |\n|---|---|---|---|---|\n",
+        "| case | mix | best other library | their cycles / ours | target |\n|---|---|---|---|---|\n",
     );
     for race in record.races.iter().filter(|race| wanted(race)) {
         let target = match (race.target, race.met) {

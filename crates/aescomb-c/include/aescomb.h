@@ -9,21 +9,23 @@
  *     aescomb_mac      aescomb_verify     message authentication codes
  *     aescomb_seal     aescomb_open       authenticated encryption
  *
- * or the same with _packed. When it returns, every message is done.
+ * or the same with _packed. When it returns, every message is done. Format-preserving
+ * encryption wants no scheduler: aescomb_ff1_new, aescomb_ff1_encrypt, aescomb_ff1_decrypt.
  *
  * Errors. A function that can fail returns an aescomb_code; AESCOMB_OK is 0. Where it is
  * given an aescomb_error, that says which message and which member of it is wrong, what
  * was given and what is allowed, as numbers and as text. Everything is checked before any
- * message is touched. A tag or padding that is wrong is told with AESCOMB_MESSAGES_FAILED,
- * so that who only looks at the code does not miss it, and by the status of the message.
+ * message is touched. A wrong tag or invalid padding makes the call return
+ * AESCOMB_MESSAGES_FAILED, so that it cannot be missed by looking at the return code only;
+ * the status of each message says which failed.
  * No panic of the library crosses into C; the process ends only if memory does.
  *
- * Threads. Keys never change: any number of threads may use one. A scheduler is for one
+ * Threads. Keys and FF1 never change: any number of threads may use one. A scheduler is for one
  * call at a time: give each thread its own; a second call at the same time is refused with
  * AESCOMB_BUSY. A handle may be made in one thread and used and freed in another. Functions
  * that take neither may be called at any time.
  *
- * Memory. The caller frees keys and schedulers, with the functions of that name, and
+ * Memory. The caller frees keys, schedulers and FF1, with the functions of that name, and
  * nothing else: strings that the library returns are static. It keeps no pointer to memory
  * of the caller after a call.
  *
@@ -165,6 +167,40 @@ enum aescomb_code
      * is the length of each in bytes.
      */
     AESCOMB_KEY_HALVES = 25,
+    /**
+     * No radix that FF1 has.
+     */
+    AESCOMB_RADIX = 26,
+    /**
+     * A character that an alphabet cannot have, its code in `given`, at `position`; or text
+     * without an alphabet.
+     */
+    AESCOMB_ALPHABET = 27,
+    /**
+     * Value of too few or too many numerals.
+     */
+    AESCOMB_VALUE_LENGTH = 28,
+    /**
+     * A numeral that is not below the radix, at `position` of its value.
+     */
+    AESCOMB_NUMERAL = 29,
+    /**
+     * A character that is not in the alphabet, its code in `given`, at `position` of its
+     * value.
+     */
+    AESCOMB_CHARACTER = 30,
+    /**
+     * Tweak of a length that is not allowed; in bytes.
+     */
+    AESCOMB_TWEAK_LENGTH = 31,
+    /**
+     * Number of a key that there is not.
+     */
+    AESCOMB_KEY_INDEX = 32,
+    /**
+     * Numerals of another width than 1 or 2 bytes.
+     */
+    AESCOMB_NUMERAL_BYTES = 33,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -210,6 +246,10 @@ enum aescomb_allowed
      * `high` or less.
      */
     AESCOMB_ALLOWED_AT_MOST = 6,
+    /**
+     * A character of those in `text`; `low` and `high` are the least and greatest code.
+     */
+    AESCOMB_ALLOWED_CHARACTERS = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -236,7 +276,7 @@ enum aescomb_status
      */
     AESCOMB_DONE = 1,
     /**
-     * The padding is none; the output was wiped.
+     * Invalid padding; the output was wiped.
      */
     AESCOMB_BAD_PADDING = 2,
     /**
@@ -373,6 +413,12 @@ typedef uint32_t aescomb_layout_kind;
 typedef struct aescomb_comb aescomb_comb;
 
 /**
+ * FF1 of SP 800-38G revision 1 with one radix, under one key or several. It never changes: any
+ * number of threads and calls may use it at the same time.
+ */
+typedef struct aescomb_ff1 aescomb_ff1;
+
+/**
  * A key for one mode, expanded. It never changes: any number of threads and calls may
  * use it at the same time.
  */
@@ -421,10 +467,96 @@ typedef struct aescomb_error {
      */
     size_t list_len;
     /**
+     * Place of a numeral or character in its value, or of a character in an alphabet, from
+     * 0; for other codes 0.
+     */
+    size_t position;
+    /**
      * All of this for people, in English, one line without a newline.
      */
     char text[AESCOMB_TEXT_BYTES];
 } aescomb_error;
+
+/**
+ * Where messages lie in a buffer. Offsets and lengths are in bytes; they are unsigned
+ * integers of `offset_bytes` bytes each, aligned.
+ */
+typedef struct aescomb_layout {
+    /**
+     * An `aescomb_layout_kind`.
+     */
+    uint32_t kind;
+    /**
+     * First byte of every message; for `AESCOMB_LAYOUT_OFFSETS` and `_SLOTS`.
+     */
+    const void *starts;
+    /**
+     * Bytes of every message; for `AESCOMB_LAYOUT_SLOTS` and `_RING`.
+     */
+    const void *lengths;
+    /**
+     * Bytes from one message's beginning to the next one's; for `AESCOMB_LAYOUT_RING`.
+     */
+    size_t stride;
+} aescomb_layout;
+
+/**
+ * Values in one buffer, with their tweaks and the numbers of their keys. Set all of it to zero,
+ * then what there is.
+ */
+typedef struct aescomb_ff1_values {
+    /**
+     * Values.
+     */
+    size_t count;
+    /**
+     * Bytes of an offset or length in the columns: 4 or 8.
+     */
+    uint32_t offset_bytes;
+    /**
+     * 1: values are text over the alphabet. 2: they are numerals, each a `uint16_t`.
+     */
+    uint32_t numeral_bytes;
+    /**
+     * Where the values are read.
+     */
+    const void *src;
+    /**
+     * Characters or numerals at `src`.
+     */
+    size_t src_len;
+    /**
+     * Where the results go, each to the place that its value has in `src`: the same memory as
+     * `src`, or some that has no byte in common with it, with as much room. What is between
+     * places is left alone.
+     */
+    void *dst;
+    /**
+     * Characters or numerals at `dst`.
+     */
+    size_t dst_len;
+    /**
+     * How values lie in `src`. Offsets, lengths and strides count characters or numerals.
+     */
+    struct aescomb_layout layout;
+    /**
+     * Tweaks of all values, or, with a `tweak_layout` of kind `AESCOMB_LAYOUT_NONE`, one that
+     * all have.
+     */
+    const uint8_t *tweaks;
+    /**
+     * Bytes at `tweaks`.
+     */
+    size_t tweaks_len;
+    /**
+     * How they lie there, in bytes.
+     */
+    struct aescomb_layout tweak_layout;
+    /**
+     * The number of each value's key, from 0 on. NULL: all have the first.
+     */
+    const uint32_t *keys;
+} aescomb_ff1_values;
 
 /**
  * What the library notes in a message. Its content means nothing to others.
@@ -597,29 +729,6 @@ typedef struct aescomb_info {
 } aescomb_info;
 
 /**
- * Where messages lie in a buffer. Offsets and lengths are in bytes; they are unsigned
- * integers of `offset_bytes` bytes each, aligned.
- */
-typedef struct aescomb_layout {
-    /**
-     * An `aescomb_layout_kind`.
-     */
-    uint32_t kind;
-    /**
-     * First byte of every message; for `AESCOMB_LAYOUT_OFFSETS` and `_SLOTS`.
-     */
-    const void *starts;
-    /**
-     * Bytes of every message; for `AESCOMB_LAYOUT_SLOTS` and `_RING`.
-     */
-    const void *lengths;
-    /**
-     * Bytes from one message's beginning to the next one's; for `AESCOMB_LAYOUT_RING`.
-     */
-    size_t stride;
-} aescomb_layout;
-
-/**
  * What became of a message of a packed batch.
  */
 typedef struct aescomb_result {
@@ -767,7 +876,7 @@ aescomb_code aescomb_comb_new(const char *backend,
 
 /**
  * Sets how many messages are in flight: fewer mean less latency for a message, more mean
- * more throughput, up to what the CPU can overlap. 1 does messages one after the other.
+ * more throughput, up to what the CPU can overlap. 1 turns interleaving off.
  * What a new scheduler has measures best.
  *
  * Errors: `AESCOMB_LANES` for 0 and for more than the backend has (32 for vaes512, 16 for
@@ -787,6 +896,59 @@ void aescomb_comb_free(struct aescomb_comb *comb);
  * One line in English for a code. Static; never NULL.
  */
 const char *aescomb_code_text(uint32_t code);
+
+/**
+ * Makes FF1 for a radix from 2 to 65,536, or for text over an alphabet: characters of ASCII,
+ * each once, which stand for the numerals 0, 1, 2 and so on, and whose number is the radix.
+ * `alphabet` is NULL for numerals alone; with one, `radix` is 0. `bytes` are `keys` keys of
+ * `len` bytes each (16, 24 or 32), one after the other. `backend` is as for `aescomb_comb_new`.
+ * The library keeps no pointer to any of them. The handle at `ff1` is the caller's, who gives it
+ * to `aescomb_ff1_free`; it is NULL if there is an error.
+ *
+ * Errors: `AESCOMB_RADIX`; `AESCOMB_ALPHABET`; `AESCOMB_KEY_LENGTH`; `AESCOMB_COUNT` for no key
+ * and more than 65,536; `AESCOMB_UNKNOWN_BACKEND`, `AESCOMB_BACKEND`; `AESCOMB_POINTER` if
+ * `bytes` or `ff1` is NULL.
+ */
+aescomb_code aescomb_ff1_new(uint32_t radix,
+                             const char *alphabet,
+                             const uint8_t *bytes,
+                             size_t len,
+                             size_t keys,
+                             const char *backend,
+                             struct aescomb_ff1 **ff1,
+                             struct aescomb_error *error);
+
+/**
+ * Frees it, having wiped its keys. NULL is allowed. No call may be at work with it.
+ */
+void aescomb_ff1_free(struct aescomb_ff1 *ff1);
+
+/**
+ * The least number of characters or numerals that a value may have; the most is 65,536. 0 for
+ * NULL.
+ */
+size_t aescomb_ff1_min_len(const struct aescomb_ff1 *ff1);
+
+/**
+ * Encrypts every value. `values` is only read, but for what its `dst` points to. Nothing is
+ * written if there is an error.
+ *
+ * Errors: `AESCOMB_VALUE_LENGTH`, `AESCOMB_CHARACTER`, `AESCOMB_NUMERAL`, `AESCOMB_OFFSET`,
+ * `AESCOMB_TWEAK_LENGTH`, `AESCOMB_KEY_INDEX` with the place of the value in `message`;
+ * `AESCOMB_ALPHABET` for text without one; `AESCOMB_COUNT`, `AESCOMB_LAYOUT`,
+ * `AESCOMB_OFFSET_BYTES`, `AESCOMB_NUMERAL_BYTES`, `AESCOMB_OUTPUT_LENGTH`, `AESCOMB_OVERLAP`,
+ * `AESCOMB_POINTER`.
+ */
+aescomb_code aescomb_ff1_encrypt(const struct aescomb_ff1 *ff1,
+                                 const struct aescomb_ff1_values *values,
+                                 struct aescomb_error *error);
+
+/**
+ * Decrypts every value; as `aescomb_ff1_encrypt`.
+ */
+aescomb_code aescomb_ff1_decrypt(const struct aescomb_ff1 *ff1,
+                                 const struct aescomb_ff1_values *values,
+                                 struct aescomb_error *error);
 
 /**
  * Expands a key of `len` bytes for the mode of this name (see `aescomb_mode_name`). The
@@ -830,7 +992,7 @@ aescomb_code aescomb_encrypt(struct aescomb_comb *comb,
 
 /**
  * Decrypts `count` messages; see `aescomb_encrypt`. Where padding is taken off, a message
- * whose padding is none fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
+ * with invalid padding fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
  * returned. Who learns which messages had wrong padding can decrypt: authenticate before
  * decrypting. Other modes cannot fail.
  */

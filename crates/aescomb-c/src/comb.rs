@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aescomb_comb_new(
 }
 
 /// Sets how many messages are in flight: fewer mean less latency for a message, more mean
-/// more throughput, up to what the CPU can overlap. 1 does messages one after the other.
+/// more throughput, up to what the CPU can overlap. 1 turns interleaving off.
 /// What a new scheduler has measures best.
 ///
 /// Errors: `AESCOMB_LANES` for 0 and for more than the backend has (32 for vaes512, 16 for

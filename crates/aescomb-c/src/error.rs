@@ -73,6 +73,24 @@ pub enum aescomb_code {
     /// The two halves of a key are equal, in a mode that needs two different keys; `given`
     /// is the length of each in bytes.
     AESCOMB_KEY_HALVES = 25,
+    /// No radix that FF1 has.
+    AESCOMB_RADIX = 26,
+    /// A character that an alphabet cannot have, its code in `given`, at `position`; or text
+    /// without an alphabet.
+    AESCOMB_ALPHABET = 27,
+    /// Value of too few or too many numerals.
+    AESCOMB_VALUE_LENGTH = 28,
+    /// A numeral that is not below the radix, at `position` of its value.
+    AESCOMB_NUMERAL = 29,
+    /// A character that is not in the alphabet, its code in `given`, at `position` of its
+    /// value.
+    AESCOMB_CHARACTER = 30,
+    /// Tweak of a length that is not allowed; in bytes.
+    AESCOMB_TWEAK_LENGTH = 31,
+    /// Number of a key that there is not.
+    AESCOMB_KEY_INDEX = 32,
+    /// Numerals of another width than 1 or 2 bytes.
+    AESCOMB_NUMERAL_BYTES = 33,
 }
 
 /// What a field may be; `low`, `high` and `list` of an `aescomb_error` say the rest.
@@ -93,6 +111,8 @@ pub enum aescomb_allowed {
     AESCOMB_ALLOWED_AT_LEAST = 5,
     /// `high` or less.
     AESCOMB_ALLOWED_AT_MOST = 6,
+    /// A character of those in `text`; `low` and `high` are the least and greatest code.
+    AESCOMB_ALLOWED_CHARACTERS = 7,
 }
 use aescomb_allowed::*;
 use aescomb_code::*;
@@ -126,6 +146,9 @@ pub struct aescomb_error {
     pub list: *const usize,
     /// How many they are.
     pub list_len: usize,
+    /// Place of a numeral or character in its value, or of a character in an alphabet, from
+    /// 0; for other codes 0.
+    pub position: usize,
     /// All of this for people, in English, one line without a newline.
     pub text: [c_char; AESCOMB_TEXT_BYTES],
 }
@@ -159,6 +182,14 @@ pub extern "C" fn aescomb_code_text(code: u32) -> *const c_char {
         c if c == AESCOMB_LAYOUT as u32 => c"unknown kind of layout",
         c if c == AESCOMB_OFFSET_BYTES as u32 => c"offsets of a wrong width",
         c if c == AESCOMB_KEY_HALVES as u32 => c"key with two equal halves",
+        c if c == AESCOMB_RADIX as u32 => c"wrong radix",
+        c if c == AESCOMB_ALPHABET as u32 => c"wrong alphabet, or text without one",
+        c if c == AESCOMB_VALUE_LENGTH as u32 => c"value of a wrong length",
+        c if c == AESCOMB_NUMERAL as u32 => c"a numeral that is not below the radix",
+        c if c == AESCOMB_CHARACTER as u32 => c"a character that is not in the alphabet",
+        c if c == AESCOMB_TWEAK_LENGTH as u32 => c"tweak of a wrong length",
+        c if c == AESCOMB_KEY_INDEX as u32 => c"no key of this number",
+        c if c == AESCOMB_NUMERAL_BYTES as u32 => c"numerals of a wrong width",
         c if c == AESCOMB_INTERNAL as u32 => c"a mistake in the library",
         _ => c"unknown code",
     };
@@ -173,6 +204,8 @@ pub(crate) struct Fault {
     pub message: Option<usize>,
     pub given: usize,
     pub allowed: Allowed,
+    /// In a value or alphabet.
+    pub position: usize,
     /// Without the message's place.
     pub text: String,
 }
@@ -187,6 +220,7 @@ impl Fault {
             message: None,
             given: 0,
             allowed: Allowed::Nothing,
+            position: 0,
             text: format!("{} is NULL or not aligned", name.to_string_lossy()),
         }
     }
@@ -207,6 +241,7 @@ impl Fault {
             given,
             text: format!("{given} {what}; allowed: {allowed}"),
             allowed,
+            position: 0,
         }
     }
 
@@ -219,6 +254,7 @@ impl Fault {
             message: None,
             given: 0,
             allowed: Allowed::Nothing,
+            position: 0,
             text,
         }
     }
@@ -257,6 +293,11 @@ impl Fault {
             Allowed::MultipleOf(n) => (AESCOMB_ALLOWED_MULTIPLE_OF, n, usize::MAX, &[][..]),
             Allowed::AtLeast(low) => (AESCOMB_ALLOWED_AT_LEAST, low, usize::MAX, &[][..]),
             Allowed::AtMost(high) => (AESCOMB_ALLOWED_AT_MOST, 0, high, &[][..]),
+            Allowed::Characters(set) => {
+                let low = set.trailing_zeros() as usize;
+                let high = set.checked_ilog2().map_or(0, |code| code as usize);
+                (AESCOMB_ALLOWED_CHARACTERS, low, high, &[][..])
+            }
             _ => (AESCOMB_ALLOWED_NOTHING, 0, 0, &[][..]),
         };
         let mut text = Line::new();
@@ -277,6 +318,7 @@ impl Fault {
                 list => list.as_ptr(),
             },
             list_len: list.len(),
+            position: self.position,
             text: text.bytes,
         };
         // SAFETY: the caller says so.
@@ -304,8 +346,20 @@ impl From<Error> for Fault {
             Field::Count => (AESCOMB_COUNT, c"count"),
             Field::Lanes => (AESCOMB_LANES, c"lanes"),
             Field::Backend => (AESCOMB_BACKEND, c"backend"),
+            Field::Radix => (AESCOMB_RADIX, c"radix"),
+            Field::Alphabet { .. } => (AESCOMB_ALPHABET, c"alphabet"),
+            Field::ValueLength => (AESCOMB_VALUE_LENGTH, c"layout"),
+            Field::Numeral { .. } => (AESCOMB_NUMERAL, c"src"),
+            Field::Character { .. } => (AESCOMB_CHARACTER, c"src"),
+            Field::TweakLength => (AESCOMB_TWEAK_LENGTH, c"tweaks"),
+            Field::KeyIndex => (AESCOMB_KEY_INDEX, c"keys"),
             // No function of this library leads to the others.
             _ => (AESCOMB_INTERNAL, c""),
+        };
+        let position = match error.field {
+            Field::Numeral { position } | Field::Character { position } => position,
+            Field::Alphabet { position } => position.unwrap_or(0),
+            _ => 0,
         };
         let alone = {
             let mut error = error;
@@ -318,6 +372,7 @@ impl From<Error> for Fault {
             message: error.message,
             given: error.given,
             allowed: error.allowed,
+            position,
             text: alone,
         }
     }
@@ -428,7 +483,7 @@ mod tests {
     fn every_code_has_a_text() {
         let known = |code| aescomb_code_text(code) != aescomb_code_text(u32::MAX);
         let count = (0..).take_while(|code| known(*code)).count();
-        assert_eq!(count, AESCOMB_KEY_HALVES as usize + 1);
+        assert_eq!(count, AESCOMB_NUMERAL_BYTES as usize + 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod caesar;
 mod comb;
 mod error;
+mod ff1;
 mod key;
 mod message;
 mod mode;
@@ -12,6 +13,7 @@ mod packed;
 pub use caesar::*;
 pub use comb::*;
 pub use error::*;
+pub use ff1::*;
 pub use key::*;
 pub use message::*;
 pub use mode::*;

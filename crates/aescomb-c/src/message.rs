@@ -26,7 +26,7 @@ pub enum aescomb_status {
     AESCOMB_PENDING = 0,
     /// Done; for a tag that was checked: it is right.
     AESCOMB_DONE = 1,
-    /// The padding is none; the output was wiped.
+    /// Invalid padding; the output was wiped.
     AESCOMB_BAD_PADDING = 2,
     /// The tag does not belong to the message; what was opened was wiped.
     AESCOMB_BAD_TAG = 3,
@@ -445,7 +445,7 @@ pub unsafe extern "C" fn aescomb_encrypt(
 }
 
 /// Decrypts `count` messages; see `aescomb_encrypt`. Where padding is taken off, a message
-/// whose padding is none fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
+/// with invalid padding fails: its output is wiped, and `AESCOMB_MESSAGES_FAILED` is
 /// returned. Who learns which messages had wrong padding can decrypt: authenticate before
 /// decrypting. Other modes cannot fail.
 ///

@@ -114,7 +114,7 @@ pub struct aescomb_packed {
 ///
 /// # Safety
 /// `p` must be NULL or have them.
-unsafe fn column<'a, T>(
+pub(crate) unsafe fn column<'a, T>(
     p: *const c_void,
     count: usize,
     name: &'static CStr,
@@ -135,7 +135,7 @@ unsafe fn column<'a, T>(
 
 /// # Safety
 /// The columns must be NULL or have `count` entries, of offsets one more.
-unsafe fn layout<'a, O>(
+pub(crate) unsafe fn layout<'a, O>(
     layout: &aescomb_layout,
     count: usize,
     name: &'static CStr,
@@ -160,7 +160,7 @@ unsafe fn layout<'a, O>(
     }))
 }
 
-fn wrong_kind(kind: u32, name: &'static CStr, allowed: Allowed) -> Fault {
+pub(crate) fn wrong_kind(kind: u32, name: &'static CStr, allowed: Allowed) -> Fault {
     let code = aescomb_code::AESCOMB_LAYOUT;
     Fault::number(
         code,

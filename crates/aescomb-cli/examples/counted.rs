@@ -98,5 +98,37 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
         "packed",
         &mut |comb, op| matches!(comb.run(op, &key, &mut packed), Ok(v) if v.all_good()),
     );
+
+    // What a key does by itself, where all modes have one backend for it.
+    if [true, false].map(Backend::preferred) != [backend; 2] {
+        return Ok(());
+    }
+    for counted in [false, true] {
+        for op in info.kind.ops() {
+            // A key checks the tags of messages that it opens only.
+            if op == Op::Verify {
+                continue;
+            }
+            if counted {
+                println!("{backend} one {mode} {}", op.name());
+            }
+            for i in 0..count {
+                let text = &mut texts[i * LEN..][..LEN];
+                let nonce = &nonces[i * nonce..][..nonce];
+                let data = &all_data[i * data..][..data];
+                let tag = &mut tags[i * tag..][..tag];
+                match op {
+                    Op::Encrypt => key.encrypt_in_place(nonce, text),
+                    Op::Decrypt => key.decrypt_in_place(nonce, text).map(|_| ()),
+                    Op::Mac => key.mac_with_nonce(nonce, text, tag),
+                    Op::Seal => key.seal_in_place(nonce, data, text, tag),
+                    _ => key.open_in_place(nonce, data, text, tag).map(|_| ()),
+                }?;
+            }
+            if counted {
+                println!();
+            }
+        }
+    }
     Ok(())
 }

@@ -2,5 +2,6 @@
 
 pub(crate) mod bound;
 pub(crate) mod case;
+pub(crate) mod ff1;
 pub(crate) mod field;
 pub(crate) mod report;

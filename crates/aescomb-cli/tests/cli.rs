@@ -1174,6 +1174,33 @@ mod bench {
         }
     }
 
+    /// Format-preserving encryption on every backend.
+    #[test]
+    fn ff1() {
+        let ran = line("bench --ff1 --samples 3 --json");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let document: Value = serde_json::from_str(ran.text()).unwrap();
+        assert!(document["machine"]["cpu"].is_string());
+        let rows = document["rows"].as_array().unwrap();
+        let own = |b: &Backend| *b != Backend::Vaes256Vl;
+        for backend in Backend::available().filter(own) {
+            let of = |row: &&Value| row["backend"] == backend.name();
+            let rows: Vec<_> = rows.iter().filter(of).collect();
+            assert!(
+                rows.iter()
+                    .any(|row| row["length"] == 16 && row["radix"] == 10)
+            );
+            for row in rows {
+                assert!(row["encrypt"].as_f64().unwrap() > 0.0);
+                assert!(row["decrypt"].as_f64().unwrap() > 0.0);
+            }
+        }
+        let ran = line("bench --ff1 --samples 1");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let is_it = |line: &str| line.starts_with("digits ") && line.contains(" 16 ");
+        assert!(ran.text().lines().any(is_it));
+    }
+
     #[test]
     fn lengths_from_a_file() {
         let path = temporary("lengths", "10\n20\n30\n");
@@ -1204,6 +1231,8 @@ mod bench {
             ("--json --csv", "cannot be used"),
             ("--field --mode cbc", "cannot be used"),
             ("--field --csv", "cannot be used"),
+            ("--field --ff1", "cannot be used"),
+            ("--ff1 --mode cbc", "cannot be used"),
         ] {
             let ran = line(&format!("bench {args}"));
             assert_eq!((ran.code, ran.text()), (2, ""), "{args}");

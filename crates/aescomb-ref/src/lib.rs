@@ -59,6 +59,8 @@
 //! | `"pmac"` | 0             |
 //! | `"gmac"` | 1 or more     |
 //!
+//! Format-preserving encryption, FF1, is [`ff1_encrypt()`] and [`ff1_decrypt()`].
+//!
 //! ```
 //! let text = b"any text at all";
 //! let sealed = aescomb_ref::encrypt("cbc-pkcs7", &[7; 16], &[9; 16], text).unwrap();
@@ -75,9 +77,11 @@
 #![deny(missing_docs)]
 
 pub mod aes;
+pub mod ff1;
 pub mod modes;
 
 pub use aes::Aes;
+pub use ff1::{ff1_decrypt, ff1_encrypt};
 
 /// What [`seal()`] makes of a text.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -104,7 +104,7 @@ fn inc32(block: &Block) -> Block {
 }
 
 /// The sum of two blocks.
-fn xor(a: &Block, b: &Block) -> Block {
+pub(crate) fn xor(a: &Block, b: &Block) -> Block {
     std::array::from_fn(|i| a[i] ^ b[i])
 }
 

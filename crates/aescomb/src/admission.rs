@@ -69,7 +69,7 @@ impl Rules {
         ]
     }
 
-    const fn of(info: &Info, op: Op) -> Rules {
+    pub(crate) const fn of(info: &Info, op: Op) -> Rules {
         let shrinks = matches!(
             (op, info.lengths),
             (Op::Decrypt, Lengths::Padded) | (Op::Open, Lengths::Filled | Lengths::Untold)
@@ -158,6 +158,7 @@ impl Rules {
     }
 
     /// What there is to do before a message is sealed or opened.
+    #[inline(always)]
     pub(crate) fn before(&self, job: &Job) {
         if matches!((self.op, self.lengths), (Op::Seal, Lengths::Untold)) {
             job.move_to_end();
@@ -166,6 +167,7 @@ impl Rules {
 
     /// What there is to do after it, if its tag is right: the length of the result, or
     /// `None` for what nobody could have sealed.
+    #[inline(always)]
     pub(crate) fn after(&self, job: &Job) -> Option<usize> {
         match (self.op, self.lengths) {
             (Op::Decrypt, Lengths::Padded) => job.unpad(),
@@ -177,6 +179,48 @@ impl Rules {
             }
             _ => Some(self.written(job.len)),
         }
+    }
+
+    /// Whether a message of `len` bytes, none of them many, has room for its result, which is
+    /// `longer` by an appended tag, and nothing in common with it.
+    #[inline(always)]
+    fn take(&self, job: &Job, len: usize, longer: usize) -> bool {
+        // A room of more than all memory goes with no length that is not long.
+        let short = is_short(len | job.data_len) & (job.dst_len & SIGN == 0);
+        let sized = self.fits(len, job.dst_len, longer) & short;
+        let same = job.src == job.dst.cast_const();
+        sized && (same || disjoint(job.src, len, job.dst, self.written(len)))
+    }
+
+    /// Whether a message has parts of lengths that the mode takes.
+    #[inline(always)]
+    fn take_shape(&self, job: &Job, len: usize) -> bool {
+        (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
+            & (self.tag >> job.tag_len.min(31) & 1 == 1)
+            & (self.components_of(job) <= self.components)
+            & (!self.untold || self.tells(len, job.opened_len))
+    }
+
+    /// Checks a message that comes by itself, whose tag is not appended: what is wrong
+    /// with it.
+    #[inline(always)]
+    pub(crate) fn refusal_of(&'static self, key: &Key, job: &Job) -> Option<Error> {
+        debug_assert!(job.tag_appended == 0);
+        if self.take(job, job.src_len, 0) && self.take_shape(job, job.src_len) {
+            return None;
+        }
+        self.refusal_alone(key, job)
+    }
+
+    #[cold]
+    fn refusal_alone(&'static self, key: &Key, job: &Job) -> Option<Error> {
+        let call = Call {
+            mode: key.mode(),
+            op: self.op,
+            rules: self,
+            keys: Keys::Shared(key),
+        };
+        call.refusal(job, job.src_len)
     }
 
     /// Components of associated data, with a nonce that is one.
@@ -270,7 +314,7 @@ const NO_SHAPE: Shape = (0, 2);
 /// The mode does not have it.
 #[cold]
 #[inline(never)]
-fn no_operation(op: Op) -> Error {
+pub(crate) fn no_operation(op: Op) -> Error {
     let place = Op::ALL.iter().position(|o| *o == op);
     Error::new(
         Field::Operation,
@@ -285,7 +329,7 @@ impl<'k> Call<'k> {
     #[inline(always)]
     pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Call<'k>, Error> {
         let mode = keys.mode()?;
-        if !mode.info().kind.ops().contains(&op) {
+        if !mode.info().kind.has(op) {
             return Err(no_operation(op));
         }
         Ok(Call {
@@ -542,7 +586,7 @@ impl Admission<'_, '_> {
 
     #[inline(never)]
     fn takes_shape(&mut self, job: &Job, len: usize) -> bool {
-        let good = self.call.takes_shape(job, len);
+        let good = self.call.rules.take_shape(job, len);
         // The shape does not say how many several components are, or all of an opened
         // length.
         if good && job.components != Job::SEVERAL && !self.call.rules.untold {
@@ -553,16 +597,6 @@ impl Admission<'_, '_> {
 }
 
 impl Call<'_> {
-    /// Checks a message that comes by itself.
-    #[inline(always)]
-    pub(crate) fn admit_alone(&self, job: &Job) -> Result<usize, Error> {
-        self.admit(
-            job,
-            #[inline(always)]
-            |len| self.takes_shape(job, len),
-        )
-    }
-
     #[inline(always)]
     fn admit(&self, job: &Job, shaped: impl FnOnce(usize) -> bool) -> Result<usize, Error> {
         let (len, longer) = match job.tag_appended {
@@ -570,29 +604,13 @@ impl Call<'_> {
             _ => self.without_tag(job)?,
         };
         let rules = self.rules;
-        let needed = rules.written(len);
-        // A room of more than all memory goes with no length that is not long.
-        let short = is_short(len | job.data_len) & (job.dst_len & SIGN == 0);
-        let sized = rules.fits(len, job.dst_len, longer) & short;
-        let shaped = shaped(len);
-        let apart = job.src == job.dst.cast_const() || disjoint(job.src, len, job.dst, needed);
         let keyed = self.has_shared_key() || self.key(job.place).is_some();
-        if !(sized && shaped && apart && keyed)
+        if !(rules.take(job, len, longer) && shaped(len) && keyed)
             && let Some(refusal) = self.refusal(job, len)
         {
             return Err(refusal);
         }
-        Ok(needed + longer)
-    }
-
-    /// Whether a message has parts of lengths that the mode takes.
-    #[inline(always)]
-    fn takes_shape(&self, job: &Job, len: usize) -> bool {
-        let rules = self.rules;
-        (job.nonce_len.wrapping_sub(rules.nonce.0) <= rules.nonce.1)
-            & (rules.tag >> job.tag_len.min(31) & 1 == 1)
-            & (rules.components_of(job) <= rules.components)
-            & (!rules.untold || rules.tells(len, job.opened_len))
+        Ok(rules.written(len) + longer)
     }
 }
 

@@ -35,8 +35,8 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All backends, widest first; whether this CPU has one,
-    /// [`Backend::is_available`] says.
+    /// All backends, widest first, available on this CPU or not (see
+    /// [`Backend::is_available`]).
     pub const ALL: [Backend; 5] = [
         Backend::Vaes512,
         Backend::Vaes256Vl,
@@ -80,7 +80,21 @@ impl Backend {
             return Backend::Vaes256Vl;
         }
         let _ = serial;
-        Backend::available().next().unwrap_or(Backend::Portable)
+        Backend::widest()
+    }
+
+    /// The widest that this CPU has.
+    #[inline(always)]
+    pub(crate) fn widest() -> Backend {
+        #[cfg(target_arch = "x86_64")]
+        if detect::vaes512() {
+            return Backend::Vaes512;
+        } else if detect::vaes256() {
+            return Backend::Vaes256;
+        } else if detect::ni() {
+            return Backend::Aesni;
+        }
+        Backend::Portable
     }
 
     /// `vaes512`, `vaes256vl`, `vaes256`, `aesni` or `portable`.

@@ -18,9 +18,9 @@ pub enum Status {
     Pending,
     /// Done.
     Done,
-    /// The padding is none; the output was wiped.
+    /// Invalid padding; the output was wiped.
     BadPadding,
-    /// The tag does not belong to the message; what was opened was wiped.
+    /// Wrong tag: authentication failed; the output was wiped.
     BadTag,
 }
 
@@ -64,9 +64,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    #[cfg(feature = "rayon")]
+    #[cfg(any(feature = "rayon", feature = "rustcrypto"))]
     pub(crate) fn job(&self) -> &Job {
         &self.job
+    }
+
+    #[inline(always)]
+    pub(crate) fn job_mut(&mut self) -> &mut Job {
+        &mut self.job
     }
 
     /// Sets the nonce: initialisation vector or initial counter block.
@@ -165,8 +170,9 @@ impl<'a> Message<'a> {
         self
     }
 
-    /// Says how many bytes the message has that is opened, for a mode that does not
-    /// tell ([`Lengths::Untold`](crate::Lengths::Untold)); others do not look at it.
+    /// Sets the plaintext length in bytes, which is needed to open messages of modes whose
+    /// ciphertext does not determine it ([`Lengths::Untold`](crate::Lengths::Untold)). Other
+    /// modes ignore it.
     #[inline]
     pub fn opened_len(mut self, bytes: usize) -> Self {
         self.job.opened_len = bytes;
@@ -270,7 +276,7 @@ macro_rules! by_layout {
 }
 
 impl<O: Offset> Layout<'_, O> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
             Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
@@ -282,7 +288,7 @@ impl<O: Offset> Layout<'_, O> {
     /// each rule. No buffer has so many bytes: lengths that have it are wrong, and so are
     /// differences that fall below zero.
     #[inline(always)]
-    fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
+    pub(crate) fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
         match self {
             Layout::Offsets(offsets) => {
@@ -313,7 +319,7 @@ impl<O: Offset> Layout<'_, O> {
 
     /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
     /// anything.
-    fn check(&self, i: usize, end: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, i: usize, end: usize) -> Result<(), Error> {
         let bad = |given: Option<usize>, allowed| {
             Err(Error::new(
                 Field::Offset,

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// A mistake in what the caller gave, found before any work starts: no message
-/// of the batch has been touched when a call returns it. The exceptions are
-/// [`Field::Tag`] and [`Field::Padding`], which calls for one message return: what such a
-/// call has written is wiped.
+/// A mistake in what the caller gave. It is found before any work starts: when a call
+/// returns it, no message of the batch has been touched. Two fields are not mistakes of the
+/// caller, and come from calls for one message: [`Field::Tag`] (authentication failed) and
+/// [`Field::Padding`] (invalid padding). What such a call has written is wiped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
@@ -71,6 +71,30 @@ pub enum Field {
     /// A backend this CPU does not have; given is the place in
     /// [`Backend::ALL`](crate::Backend::ALL).
     Backend,
+    /// Radix of numerals.
+    Radix,
+    /// A character that an alphabet cannot have, at this position of it, counted from 0 in
+    /// characters; given is its code point. Without a position: text for a key that has no
+    /// alphabet.
+    Alphabet {
+        /// Where.
+        position: Option<usize>,
+    },
+    /// Number of numerals or characters of a value.
+    ValueLength,
+    /// A numeral that is not below the radix, at this position of its value, counted from 0.
+    Numeral {
+        /// Where.
+        position: usize,
+    },
+    /// A character that is not in the alphabet, at this position of its value, counted from 0
+    /// in bytes; given is its code, that of the byte.
+    Character {
+        /// Where.
+        position: usize,
+    },
+    /// Length of a value's tweak in bytes.
+    TweakLength,
 }
 
 /// What a [`Field`] may be.
@@ -91,6 +115,9 @@ pub enum Allowed {
     AtMost(usize),
     /// Nothing at all: the field does not apply here.
     Nothing,
+    /// An ASCII character whose bit is set in this number, bit `c` for the character of code
+    /// `c`.
+    Characters(u128),
 }
 
 impl Error {
@@ -159,13 +186,16 @@ impl fmt::Display for Error {
                 f,
                 "associated data of {given} components; allowed: {allowed}"
             ),
-            Field::Tag => write!(f, "the tag is not that of the message ({given} bytes)"),
+            Field::Tag => write!(
+                f,
+                "authentication failed: wrong tag (message of {given} bytes)"
+            ),
             Field::OutputLength => write!(f, "destination of {given} bytes; allowed: {allowed}"),
             Field::Overlap => write!(
                 f,
-                "source and destination overlap, {given} bytes apart; allowed: the same place or none in common"
+                "source and destination overlap, {given} bytes apart; they must be identical or must not overlap"
             ),
-            Field::Padding => write!(f, "the padding is none (ciphertext of {given} bytes)"),
+            Field::Padding => write!(f, "invalid padding (ciphertext of {given} bytes)"),
             Field::Offset if *given == usize::MAX => {
                 write!(f, "a negative offset or length; allowed: {allowed}")
             }
@@ -176,6 +206,32 @@ impl fmt::Display for Error {
                 let name = crate::Backend::ALL.get(*given).map_or("?", |b| b.name());
                 write!(f, "this CPU lacks what backend {name} needs")
             }
+            Field::Radix => write!(f, "radix {given}; allowed: {allowed}"),
+            Field::Alphabet { position: None } => {
+                write!(f, "text, under a radix that has no alphabet")
+            }
+            Field::Alphabet {
+                position: Some(position),
+            } => write!(
+                f,
+                "character {} at position {position} of the alphabet; allowed: {allowed}, each once",
+                Shown(*given)
+            ),
+            Field::ValueLength => {
+                write!(f, "value of {given} numerals; allowed: {allowed}")
+            }
+            Field::Numeral { position } => {
+                write!(
+                    f,
+                    "numeral {given} at position {position}; allowed: {allowed}"
+                )
+            }
+            Field::Character { position } => write!(
+                f,
+                "character {} at position {position}; allowed: {allowed}",
+                Shown(*given)
+            ),
+            Field::TweakLength => write!(f, "tweak of {given} bytes; allowed: {allowed}"),
         }
     }
 }
@@ -200,6 +256,42 @@ impl fmt::Display for Allowed {
             Allowed::AtLeast(n) => write!(f, "at least {n}"),
             Allowed::AtMost(n) => write!(f, "at most {n}"),
             Allowed::Nothing => write!(f, "none"),
+            Allowed::Characters(set) => {
+                let has = |c: u32| c < 128 && set >> c & 1 == 1;
+                let mut first = true;
+                let mut c = 0;
+                while c < 128 {
+                    if !has(c) {
+                        c += 1;
+                        continue;
+                    }
+                    let mut last = c;
+                    while has(last + 1) {
+                        last += 1;
+                    }
+                    let sep = if first { "" } else { ", " };
+                    write!(f, "{sep}{}", Shown(c as usize))?;
+                    match last - c {
+                        0 => {}
+                        1 => write!(f, ", {}", Shown(last as usize))?,
+                        _ => write!(f, " to {}", Shown(last as usize))?,
+                    }
+                    (first, c) = (false, last + 1);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The character of a code point or byte, and what it is where it is not of ASCII.
+struct Shown(usize);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match u8::try_from(self.0) {
+            Ok(c) if c.is_ascii() => write!(f, "{:?}", char::from(c)),
+            _ => write!(f, "{:#x}", self.0),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! attribute costs.
 
 use crate::backend::{Backend, dispatch};
+use crate::counting::Counting;
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
 use crate::modes::{FORWARD, INVERSE, Sweep};
@@ -223,6 +224,13 @@ pub(crate) trait Cipher: Copy {
 
     // What differs where lanes are not messages but neighbouring blocks of one:
 
+    /// CIPH_K of counter blocks, which are `counter` in reverse byte order: those of the
+    /// lanes' next blocks.
+    #[inline(always)]
+    fn encrypt_counter(&self, counter: Self::W) -> Self::W {
+        self.encrypt(counter.swap_bytes())
+    }
+
     /// How many blocks of its message a lane's next block is further on, as a
     /// little-endian integer.
     #[inline(always)]
@@ -361,6 +369,24 @@ pub(crate) trait Isa: Copy {
     /// Of the schedules that `uses` says, which `keys` has; of a 128-bit key, if that is known.
     fn load_keys(self, keys: &Self::Keys, uses: Uses, aes_128: bool) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
+    /// The first round key and the first round of `encrypt`. Where `ROUNDS`.
+    #[inline(always)]
+    fn first_round(self, _keys: &Self::Loaded<'_>, _x: Self::W) -> Self::W {
+        unreachable!("rounds are not done one by one")
+    }
+    /// What follows them.
+    #[inline(always)]
+    fn encrypt_rest(self, _keys: &Self::Loaded<'_>, _x: Self::W) -> Self::W {
+        unreachable!("rounds are not done one by one")
+    }
+    /// `encrypt` without the first round key, and with `add` added to the result before the
+    /// last round key is, and not after.
+    #[inline(always)]
+    fn encrypt_linked(self, _keys: &Self::Loaded<'_>, _x: Self::W, _add: Self::W) -> Self::W {
+        unreachable!("rounds are not done one by one")
+    }
+    /// Whether these three, and `low_byte`, are there.
+    const ROUNDS: bool = false;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
@@ -465,6 +491,11 @@ pub(crate) trait Isa: Copy {
     fn repeat(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The last block of `x`.
     fn last(self, x: Self::W) -> Block;
+    /// The first byte of `x`. Where `ROUNDS`.
+    #[inline(always)]
+    fn low_byte(self, _x: Self::W) -> u8 {
+        unreachable!("rounds are not done one by one")
+    }
 }
 
 /// One key for all lanes. Loops take it by value: only of their own copy of the
@@ -474,6 +505,7 @@ pub(crate) struct Uniform<'k, S: Isa> {
     pub s: S,
     keys: S::Loaded<'k>,
     key: &'k Key,
+    counting: Option<&'k Counting<'k, S>>,
 }
 
 impl<'k, S: Isa> Uniform<'k, S> {
@@ -483,7 +515,30 @@ impl<'k, S: Isa> Uniform<'k, S> {
             s,
             keys: s.load_keys(keys, uses, aes_128),
             key,
+            counting: None,
         }
+    }
+
+    /// With counters that are neighbours.
+    #[inline(always)]
+    pub(crate) fn counting(self, counting: &'k Counting<'k, S>) -> Self {
+        let counting = Some(counting);
+        Uniform { counting, ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn first_round(&self, x: S::W) -> S::W {
+        self.s.first_round(&self.keys, x)
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_linked(&self, x: S::W, add: S::W) -> S::W {
+        self.s.encrypt_linked(&self.keys, x, add)
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_rest(&self, x: S::W) -> S::W {
+        self.s.encrypt_rest(&self.keys, x)
     }
 
     /// For a mode's loops.
@@ -499,6 +554,14 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     #[inline(always)]
     fn encrypt(&self, x: S::W) -> S::W {
         self.s.encrypt(&self.keys, x)
+    }
+
+    #[inline(always)]
+    fn encrypt_counter(&self, counter: S::W) -> S::W {
+        match self.counting {
+            Some(counting) => counting.encrypt(self, counter),
+            None => self.encrypt(counter.swap_bytes()),
+        }
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Keys: raw bytes expanded once into all that depends on the key alone.
 
 use crate::backend::Backend;
+use crate::counting::FirstRounds;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::{self, Block, Part};
 use crate::job::KeyRefs;
@@ -20,8 +21,9 @@ pub(crate) const CONSTANTS: usize = 10;
 /// Immutable, `Send` and `Sync`, usable with every backend, wiped on drop. It has 704 bytes
 /// whatever the key size, of which messages side by side touch little: mostly the first 64,
 /// and the mode's constants. A key allocates 256 bytes for the second call that takes the
-/// inverse cipher (decryption in ECB, CBC, XTS and OCB), and 1 KiB once long messages of a
-/// mode like GCM or OCB come, or a second message by itself.
+/// inverse cipher (decryption in ECB, CBC, XTS and OCB), 1 KiB once long messages of a
+/// mode like GCM or OCB come, or a second message by itself, and in CTR 4 KiB for the first
+/// batch of 8 KiB or the second message of 1 KiB by itself.
 /// `Debug` shows the mode and the key size only.
 ///
 /// ```
@@ -52,6 +54,8 @@ pub struct Key {
     pub(crate) sub: [Block; CONSTANTS],
     /// Round keys of the second key, for modes that have two.
     pub(crate) second: [Block; 15],
+    /// For many counter blocks, made when they come.
+    first_rounds: OnceBox<FirstRounds>,
 }
 
 // An odd number of lines: first lines of a table's keys lie in all sets of the cache.
@@ -155,6 +159,7 @@ impl Key {
             inverse: OnceBox::new(),
             tables: OnceBox::new(),
             enc: [[0; 16]; 15],
+            first_rounds: OnceBox::new(),
             second: [[0; 16]; 15],
             sub: [[0; 16]; CONSTANTS],
         }
@@ -223,6 +228,19 @@ impl Key {
         }
     }
 
+    /// The table for counters, which `make` makes where there is none yet.
+    #[inline(always)]
+    pub(crate) fn first_rounds(&self, make: impl FnOnce() -> FirstRounds) -> &FirstRounds {
+        let boxed = || alloc::boxed::Box::new(make());
+        self.first_rounds.get_or_init(boxed)
+    }
+
+    /// The same, if there is one.
+    #[inline(always)]
+    pub(crate) fn kept_first_rounds(&self) -> Option<&FirstRounds> {
+        self.first_rounds.get()
+    }
+
     #[inline(always)]
     pub(crate) fn has_tables(&self) -> bool {
         self.tables.get().is_some()
@@ -285,6 +303,7 @@ impl Clone for Key {
             inverts: AtomicBool::new(false),
             inverse: OnceBox::new(),
             tables: OnceBox::new(),
+            first_rounds: OnceBox::new(),
             second: self.second,
             sub: self.sub,
         }
@@ -327,6 +346,7 @@ fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key]) {
         key.inverts = AtomicBool::new(false);
         key.inverse = OnceBox::new();
         key.tables = OnceBox::new();
+        key.first_rounds = OnceBox::new();
     }
     let mut halves = [&[][..]; STEP];
     if info.two_keys {

@@ -42,7 +42,8 @@ impl<const L: usize> LaneKeys<L> {
             second: [[[0; 16]; L]; 15],
             sub: [[[0; 16]; L]; CONSTANTS],
             rounds: 10,
-            soft: [const { [const { None }; 4] }; 2],
+            // Not a constant, of which all bytes would be copied.
+            soft: core::array::from_fn(|_| core::array::from_fn(|_| None)),
         }
     }
 

@@ -795,6 +795,12 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.done
     }
 
+    /// How many rows lane `l` has left.
+    #[inline(always)]
+    pub(crate) fn left(&self, l: usize) -> usize {
+        self.lanes.rows[l] - self.done
+    }
+
     /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks.
     #[inline(always)]
     pub(crate) fn neighbours<S: Isa, M: Sweep>(

@@ -28,6 +28,7 @@
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
+//! - [`ff1`]: format-preserving encryption of many values.
 //! - [`Backend`]: the implementations, chosen at run time.
 //! - Feature `research`: twelve more modes, from papers, for comparison and not for new
 //!   protocols.
@@ -44,7 +45,7 @@
 //!
 //! # Building
 //!
-//! `no_std` with `alloc`, where the default feature `std` is left out. Optimise for
+//! `no_std` with `alloc` if the default feature `std` is turned off. Optimise for
 //! speed: `opt-level = "s"` or `"z"` makes the kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]
@@ -64,8 +65,10 @@ mod backend;
 mod batch;
 mod bytes;
 pub mod comb;
+mod counting;
 mod error;
 mod facts;
+pub mod ff1;
 #[doc(hidden)]
 pub mod field;
 mod gf128;
@@ -81,6 +84,7 @@ mod parts;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod scheduler;
+mod single;
 mod solo;
 mod span;
 mod sweep;

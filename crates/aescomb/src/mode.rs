@@ -220,12 +220,17 @@ impl Op {
 impl Kind {
     /// The operations of a mode of this kind: the one that makes a result, and the
     /// one that takes it back or checks it.
-    pub fn ops(self) -> [Op; 2] {
+    pub const fn ops(self) -> [Op; 2] {
         match self {
             Kind::Cipher => [Op::Encrypt, Op::Decrypt],
             Kind::Mac => [Op::Mac, Op::Verify],
             Kind::Aead => [Op::Seal, Op::Open],
         }
+    }
+
+    pub(crate) const fn has(self, op: Op) -> bool {
+        let [a, b] = self.ops();
+        a as u8 == op as u8 || b as u8 == op as u8
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::admission::Rules;
 use crate::backend::Backend;
+use crate::error::Error;
 use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
 use crate::job::Job;
@@ -13,7 +14,8 @@ use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Info, Op};
-use crate::sweep::{Work, alone, sweep};
+use crate::single::single;
+use crate::sweep::{Work, sweep};
 
 mod cbc;
 mod ccm;
@@ -54,6 +56,8 @@ mod silver;
 mod siv;
 mod xts;
 
+#[cfg(feature = "rustcrypto")]
+pub(crate) use cbc::Encrypt as CbcEncrypt;
 pub(crate) use pkcs7::padding_len;
 
 macro_rules! register {
@@ -126,22 +130,15 @@ macro_rules! register {
                 }
             }
 
-            /// Runs one message; see [`Work::verdicts`] for `verdict`.
-            pub(crate) fn run_alone(
+            /// Checks one message and does it.
+            #[inline(always)]
+            pub(crate) fn run_alone<const OP: u8>(
                 self,
-                op: Op,
-                backend: Backend,
                 key: &Key,
-                job: &Job,
-                verdict: Option<&mut Block>,
-            ) {
+                job: &mut Job,
+            ) -> Result<usize, Error> {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => match op {
-                        Op::Decrypt | Op::Open => {
-                            alone::<<$type as Registered>::Backward>(backend, key, job, verdict)
-                        }
-                        _ => alone::<<$type as Registered>::Forward>(backend, key, job, verdict),
-                    },)*
+                    $($(#[cfg($cfg)])? Mode::$name => single::<$type, OP>(key, job),)*
                 }
             }
         }
@@ -278,6 +275,20 @@ pub(crate) enum Feed {
     /// message take the place of rows of blocks of many messages, where messages are
     /// long.
     Place,
+}
+
+/// A step of a mode whose state is one block, `s`, of which the next call of the cipher
+/// begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    /// Another.
+    None,
+    /// `s = CIPH_K(s ^ x)`, and the result is `s`.
+    Before,
+    /// `s = CIPH_K(s) ^ x`, and the result is `s`.
+    After,
+    /// `s = CIPH_K(s)`, and the result is `s ^ x`.
+    Beside,
 }
 
 /// What a block of state holds, for [`Feed::Place`].
@@ -539,21 +550,24 @@ pub(crate) trait Sweep {
     /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
     const LANES_BELOW: usize = 0;
 
+    /// For [`Feed::Serial`]: what a step does where it is one call of the cipher.
+    const LINK: Link = Link::None;
+
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
     const ENDS_ALIKE: bool = false;
 
     /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
-    /// need.
+    /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
-    fn tables<S: Isa>(_s: S, _key: &Key, _tables: &mut Tables) {}
+    fn tables<S: Isa>(_s: S, _key: &Key, _blocks: usize, _tables: &mut Tables) {}
 
     /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
 
-    /// For [`Feed::Counter`]: the state `steps` blocks further on. Without
+    /// For [`Feed::Counter`], whose steps take [`Cipher::encrypt_counter`]: the state `steps` blocks further on. Without
     /// `CARRY` the low eight bytes of the counter do not overflow.
     #[inline(always)]
     fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}

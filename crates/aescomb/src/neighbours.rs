@@ -670,9 +670,9 @@ const fn late_hash<M: Sweep>() -> Option<(usize, bool)> {
     None
 }
 
-/// Whether rows may be of any width: what is left of a message is then done register by
-/// register.
-const fn in_units<M: Sweep>() -> bool {
+/// Whether rows may be of any width: then the remainder of a message is processed one
+/// register at a time.
+pub(crate) const fn in_units<M: Sweep>() -> bool {
     let mut i = 0;
     while i < M::BLOCKS.len() {
         if matches!(M::BLOCKS[i], Holds::Last) {

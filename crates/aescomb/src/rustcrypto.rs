@@ -60,7 +60,6 @@
 // and its lifetimes, and they are the same place or have no byte in common.
 #![allow(unsafe_code)]
 
-use crate::mode::Op;
 use crate::modes::Mode;
 use crate::{Message, Text};
 
@@ -120,9 +119,9 @@ fn expanded(mode: Mode, raw: &[u8]) -> crate::Key {
 
 /// Encrypts or decrypts `buf`, whose length the caller has seen to, with a nonce of
 /// the right length.
-fn crypt(key: &crate::Key, op: Op, nonce: &[u8], buf: InOutBuf<'_, '_, u8>) {
+fn crypt<const OP: u8>(key: &crate::Key, nonce: &[u8], buf: InOutBuf<'_, '_, u8>) {
     // Not to be ignored: the text would be left as it was.
-    if let Err(e) = key.alone(op, Message::new(text(buf)).nonce(nonce)) {
+    if let Err(e) = key.alone::<OP>(Message::new(text(buf)).nonce(nonce)) {
         unreachable!("{e}");
     }
 }

@@ -2,16 +2,15 @@
 
 use crate::admission::{Alike, Call};
 use crate::backend::Backend;
-use crate::batch::{Batch, Message, Status};
+use crate::batch::{Batch, Status};
 use crate::bytes::is_zero;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
-use crate::job::{Aligned, Job};
-use crate::key::{Key, Keys};
+use crate::job::Aligned;
+use crate::key::Keys;
 use crate::mode::Op;
 use crate::modes::Mode;
 use crate::sweep::{Memory, Work};
-use crate::text::Text;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -111,7 +110,7 @@ impl Comb {
 
     /// Sets the parallelism degree P: how many messages are in flight. Fewer mean
     /// less latency for a message, more mean more throughput, up to what the CPU
-    /// can overlap. 1 does messages one after the other.
+    /// can overlap. 1 turns interleaving off.
     ///
     /// # Errors
     /// [`Field::Lanes`] for 0 and for more than the backend has
@@ -155,7 +154,7 @@ impl Comb {
     }
 
     /// Decrypts every message of the batch. Where padding is taken off, a message
-    /// whose padding is none fails: its output is wiped, the others are
+    /// with invalid padding fails: its output is wiped, the others are
     /// unharmed. Other modes cannot fail.
     ///
     /// # Errors
@@ -272,6 +271,37 @@ impl Comb {
         let failed = self.execute(&call, alike, pending.batch);
         pending.done = true;
         Ok(Verdict { failed })
+    }
+
+    /// Checks a batch as [`Comb::run`] does before it begins, and does nothing with it: no
+    /// byte of a text is read or written. All messages have [`Status::Pending`] afterwards.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Field, Key, Message, Mode, Op, Text};
+    ///
+    /// let key = Key::new(Mode::Cbc, &[0; 16])?;
+    /// let mut text = [1; 40];
+    /// let mut batch = [Message::new(Text::in_place(&mut text)).nonce(&[3; 16])];
+    /// let error = Comb::check(Op::Encrypt, &key, &mut batch).unwrap_err();
+    /// assert_eq!((error.message, error.field, error.given), (Some(0), Field::TextLength, 40));
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::run`].
+    pub fn check<'k, B: Batch + ?Sized>(
+        op: Op,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        let keys = keys.into();
+        if batch.count() == 0 && keys.len() == 0 {
+            return Ok(());
+        }
+        let call = Call::new(keys, op)?;
+        check_count(batch.count())?;
+        // Messages are reported as done until it is dropped.
+        Pending::new(batch).batch.check(&call).map(|_| ())
     }
 
     /// Does the messages of a batch that was checked: how many failed.
@@ -398,7 +428,7 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
 }
 
 /// A tag's difference from the one that came with the message, before it is known.
-const FAILED: Block = [0xff; 16];
+pub(crate) const FAILED: Block = [0xff; 16];
 
 fn preferred(mode: Mode, op: Op) -> Backend {
     let info = mode.info();
@@ -406,140 +436,4 @@ fn preferred(mode: Mode, op: Op) -> Backend {
         Op::Decrypt | Op::Open => !info.parallel_decrypt,
         _ => !info.parallel_encrypt,
     })
-}
-
-/// One message at a time, under this key, with the backend that this CPU prefers.
-/// For more than a few messages, [`Comb`] is many times as fast in the modes that
-/// are serial.
-impl Key {
-    /// Encrypts `data` in place.
-    ///
-    /// ```
-    /// use aescomb::{Key, Mode};
-    /// let key = Key::new(Mode::Ctr, &[0; 16])?;
-    /// let mut data = *b"any number of bytes";
-    /// key.encrypt_in_place(&[1; 16], &mut data)?;
-    /// key.decrypt_in_place(&[1; 16], &mut data)?;
-    /// assert_eq!(&data, b"any number of bytes");
-    /// # Ok::<(), aescomb::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Comb::encrypt`]; a padded mode needs room that a slice does not say
-    /// it has, and takes a batch of one.
-    pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
-        self.alone(Op::Encrypt, Message::new(Text::in_place(data)).nonce(nonce))
-            .map(|_| ())
-    }
-
-    /// Decrypts `data` in place and returns how many bytes of it are plaintext.
-    ///
-    /// # Errors
-    /// As [`Comb::decrypt`], and [`Field::Padding`] for padding that is none; the
-    /// data is wiped then.
-    pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, Error> {
-        self.alone(Op::Decrypt, Message::new(Text::in_place(data)).nonce(nonce))
-    }
-
-    /// Computes the tag of `data`, in a mode without a nonce.
-    ///
-    /// # Errors
-    /// As [`Comb::mac`].
-    pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
-        self.mac_with_nonce(&[], data, tag)
-    }
-
-    /// Computes the tag of `data` with a nonce.
-    ///
-    /// # Errors
-    /// As [`Comb::mac`].
-    pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
-        let text = Text::read_only(data);
-        self.alone(Op::Mac, Message::new(text).nonce(nonce).tag(tag))
-            .map(|_| ())
-    }
-
-    /// Encrypts `data` in place and makes its tag.
-    ///
-    /// ```
-    /// use aescomb::{Key, Mode};
-    /// let key = Key::new(Mode::Gcm, &[0; 16])?;
-    /// let (mut data, mut tag) = (*b"any number of bytes", [0; 16]);
-    /// key.seal_in_place(&[1; 12], b"header", &mut data, &mut tag)?;
-    /// key.open_in_place(&[1; 12], b"header", &mut data, &tag)?;
-    /// assert_eq!(&data, b"any number of bytes");
-    /// assert!(key.open_in_place(&[1; 12], b"header", &mut data, &tag).is_err());
-    /// assert_eq!(data, [0; 19]);
-    /// # Ok::<(), aescomb::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Comb::seal`]; a mode whose sealed text is longer needs room that a slice
-    /// does not say it has, and takes a batch of one.
-    pub fn seal_in_place(
-        &self,
-        nonce: &[u8],
-        associated_data: &[u8],
-        data: &mut [u8],
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
-        let message = Message::new(Text::in_place(data))
-            .nonce(nonce)
-            .associated_data(associated_data)
-            .tag(tag);
-        self.alone(Op::Seal, message).map(|_| ())
-    }
-
-    /// Decrypts `data` in place, checks its tag, and returns how many bytes of it are
-    /// plaintext.
-    ///
-    /// # Errors
-    /// As [`Comb::open`], and [`Field::Tag`] for a tag that is wrong; the data is
-    /// wiped then. A mode that does not tell how long the message is takes a batch of
-    /// one.
-    pub fn open_in_place(
-        &self,
-        nonce: &[u8],
-        associated_data: &[u8],
-        data: &mut [u8],
-        tag: &[u8],
-    ) -> Result<usize, Error> {
-        let message = Message::new(Text::in_place(data))
-            .nonce(nonce)
-            .associated_data(associated_data)
-            .given_tag(tag);
-        self.alone(Op::Open, message)
-    }
-
-    pub(crate) fn alone(&self, op: Op, mut message: Message<'_>) -> Result<usize, Error> {
-        let call = Call::new(self.into(), op)?;
-        let [job] = Job::of_mut(core::slice::from_mut(&mut message)) else {
-            unreachable!("one message has one job")
-        };
-        call.admit_alone(job)?;
-        (job.tag, job.len) = call.prepared(job);
-        let (mode, rules) = (self.mode(), call.rules);
-        let backend = preferred(mode, op);
-        rules.before(job);
-        if matches!(op, Op::Open | Op::Verify) {
-            let mut verdict = FAILED;
-            mode.run_alone(op, backend, self, job, Some(&mut verdict));
-            let good = is_zero(&verdict);
-            return match good.then(|| rules.after(job)).flatten() {
-                Some(len) => Ok(len),
-                None => {
-                    // It would tell what the right tag is.
-                    verdict = FAILED;
-                    zeroize::optimization_barrier(&verdict);
-                    if op == Op::Open {
-                        job.wipe();
-                    }
-                    Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
-                }
-            };
-        }
-        mode.run_alone(op, backend, self, job, None);
-        let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
-        rules.after(job).ok_or(bad)
-    }
 }

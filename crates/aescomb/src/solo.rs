@@ -13,18 +13,24 @@ use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::job::Job;
 use crate::key::Key;
 use crate::lanes::{Last, Piece, two_pieces, whole_end};
-use crate::modes::{Feed, HEADER, Sweep, Tables, Tail, rows};
-use crate::neighbours::{Hashing, Single, all_rows, lane};
+use crate::modes::{Feed, HEADER, Link, State, Sweep, Tables, Tail, rows};
+use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
+/// Whether a message of `M` is one pass over one text, after one component of associated data.
+const fn is_plain<M: Sweep>() -> bool {
+    !M::PAIR && !M::MOVED && !M::VECTOR && !M::MORE && !M::DERIVES
+}
+
 /// Whether `M` has messages that are done by themselves.
 pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
+    let whole = matches!(M::FEED, Feed::Place) && is_plain::<M>() && in_units::<M>();
+    // A mode that wants tables says from where on.
+    let pays = M::TABLES == 0 || M::ALONE_FROM < usize::MAX;
     // Where registers are rows, as without vectors, it would only waste lanes.
-    matches!(M::FEED, Feed::Place)
-        && M::ALONE_FROM < usize::MAX
-        && <S::Unit as Isa>::LANES < S::LANES
+    whole && pays && <S::Unit as Isa>::LANES < S::LANES
 }
 
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
@@ -83,8 +89,7 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
 
 /// Whether `M` has messages that are done as chains.
 pub(crate) const fn is_chain<M: Sweep>() -> bool {
-    let plain = !M::PAIR && !M::MOVED && !M::VECTOR;
-    matches!(M::FEED, Feed::Serial) && plain && !M::MORE && !M::DERIVES
+    matches!(M::FEED, Feed::Serial) && is_plain::<M>()
 }
 
 /// Does a whole message of a serial mode, block after block: `n` has one lane.
@@ -107,6 +112,10 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
         verdict,
         #[inline(always)]
         |mut state| {
+            if const { !matches!(M::LINK, Link::None) && N::ROUNDS } {
+                // SAFETY: rows are inside the text.
+                return unsafe { linked::<N, M>(c, (job.src, job.dst), rows, state) };
+            }
             let mut row = 0;
             while row < rows {
                 let at = row * M::STRIDE;
@@ -122,6 +131,65 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
             state
         },
     );
+}
+
+/// Steps of a chain, the cipher of one of which begins with the end of the one before: what
+/// is between them, and the first round key, is added to the last one's, before it is
+/// needed. An addition between two rounds would take three cycles.
+///
+/// # Safety
+/// The text has so many rows.
+#[inline(always)]
+unsafe fn linked<N: Isa, M: Sweep>(
+    c: &Uniform<'_, N>,
+    (src, dst): (*const u8, *mut u8),
+    rows: usize,
+    state: M::State<N::W>,
+) -> M::State<N::W> {
+    let (n, key) = (c.s, c.round_key(0));
+    // SAFETY: the caller's, of a row there is.
+    let load = |row: usize| unsafe { n.load(src.add(row * 16)) };
+    let store = |y: N::W, row: usize| {
+        if M::OUTPUT {
+            // SAFETY: as above.
+            unsafe { n.store(y, dst.add(row * 16)) };
+        }
+    };
+    if rows == 0 {
+        return state;
+    }
+    let mut s = state.blocks()[0] ^ key;
+    let mut row = 0;
+    if const { matches!(M::LINK, Link::Before) } {
+        s = s ^ load(0);
+        while row + 1 < rows {
+            let add = key ^ load(row + 1);
+            s = c.encrypt_linked(s, add);
+            store(s ^ add, row);
+            row += 1;
+        }
+        s = c.encrypt_linked(s, c.zero());
+        store(s, row);
+        return M::State::from_fn(
+            #[inline(always)]
+            |_| s,
+        );
+    }
+    while row < rows {
+        let x = load(row);
+        if const { matches!(M::LINK, Link::After) } {
+            s = c.encrypt_linked(s, key ^ x);
+            store(s ^ key, row);
+        } else {
+            s = c.encrypt_linked(s, key);
+            store(s ^ key ^ x, row);
+        }
+        row += 1;
+    }
+    M::State::from_fn(
+        #[inline(always)]
+        |_| s ^ key,
+    )
 }
 
 /// A message from its header to its tag, with `all` its rows.

@@ -6,12 +6,13 @@
 //! padding makes of it.
 #![allow(unsafe_code)]
 
+use crate::counting::{Counting, FirstRounds};
 use crate::isa::{Block, Isa, Uniform};
 use crate::job::Job;
 use crate::key::Key;
 use crate::modes::{Feed, HEADER, State, Sweep, Tail};
 
-/// Does the whole message.
+/// Does the whole message, long ones with the key's table for counters, if there is one.
 ///
 /// ```text
 /// while a whole wide value is left:   one step on it
@@ -19,7 +20,12 @@ use crate::modes::{Feed, HEADER, State, Sweep, Tail};
 /// if bytes are left:                  one step on them, padded
 /// ```
 #[inline(always)]
-pub(crate) fn span<S: Isa, M: Sweep>(s: S, keys: &S::Keys, key: &Key, job: &Job) {
+pub(crate) fn span<S: Isa, M: Sweep>(
+    s: S,
+    (keys, key): (&S::Keys, &Key),
+    first: Option<&FirstRounds>,
+    job: &Job,
+) {
     let mut nonce = [0; 16];
     if M::NONCE {
         // SAFETY: the mode's nonce has 16 bytes.
@@ -30,9 +36,9 @@ pub(crate) fn span<S: Isa, M: Sweep>(s: S, keys: &S::Keys, key: &Key, job: &Job)
         nonce[8], nonce[9], nonce[10], nonce[11], nonce[12], nonce[13], nonce[14], nonce[15],
     ]);
     if const { matches!(M::FEED, Feed::Counter) } && low > u64::MAX - job.len as u64 {
-        blocks::<S, M, true>(s, keys, key, job, &nonce);
+        blocks::<S, M, true>(s, (keys, key), first, job, &nonce);
     } else {
-        blocks::<S, M, false>(s, keys, key, job, &nonce);
+        blocks::<S, M, false>(s, (keys, key), first, job, &nonce);
     }
 }
 
@@ -50,8 +56,8 @@ struct Place<W, State> {
 #[inline(always)]
 fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
     s: S,
-    keys: &S::Keys,
-    key: &Key,
+    (keys, key): (&S::Keys, &Key),
+    first: Option<&FirstRounds>,
     job: &Job,
     nonce: &Block,
 ) {
@@ -60,7 +66,15 @@ fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
     let mut place = if job.len >= S::LANES * 16 {
         let c = Uniform::of::<M>(s, keys, key);
         let mut place = begin::<S, M, CARRY>(&c, nonce);
-        run::<S, M, CARRY>(&c, job, &mut place);
+        match first {
+            // Not for one row.
+            Some(table) if job.len >= 2 * S::LANES * 16 => {
+                let counting = Counting::new(s, table);
+                let c = Uniform::of::<M>(s, keys, key).counting(&counting);
+                run::<S, M, CARRY>(&c, job, &mut place);
+            }
+            _ => run::<S, M, CARRY>(&c, job, &mut place),
+        }
         Place {
             at: place.at,
             before: match M::FEED {

@@ -5,8 +5,9 @@
 use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
 use crate::comb::{Queue, Windows};
+use crate::counting::FirstRounds;
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
-use crate::job::Job;
+use crate::job::{Job, one_by_one};
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
@@ -57,8 +58,10 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
     )
 }
 
-/// Runs `M` on one message.
-pub(crate) fn alone<M: Sweep>(backend: Backend, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+/// Runs `M` on one message, with the widest registers there are.
+#[inline(always)]
+pub(crate) fn alone<M: Sweep>(key: &Key, job: &Job, verdict: Option<&mut Block>) {
+    let backend = Backend::widest();
     if const { one_lane_is_all::<M>() } {
         dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
     } else {
@@ -88,7 +91,7 @@ const fn in_order<S: Isa, M: Sweep>() -> bool {
 }
 
 /// A message that came `by_itself` is counted: the second under a key makes its tables.
-#[inline(never)]
+#[inline(always)]
 fn kernel_alone<S: Isa, M: Sweep>(
     s: S,
     key: &Key,
@@ -98,17 +101,28 @@ fn kernel_alone<S: Isa, M: Sweep>(
 ) {
     s.enter(
         #[inline(always)]
-        || {
+        move || {
             if const { !in_lanes::<M>() } {
-                return span::<S, M>(s, &s.keys(key, M::USES), key, job);
+                if job.len == 16 {
+                    // Whole: a part of a register is slow to read what was just written.
+                    let n = s.narrow();
+                    let keys = n.keys(key, M::USES);
+                    return span::<S::Narrow, M>(n, (&keys, key), None, job);
+                }
+                let pays = || job.len >= LONG && by_itself && key.long_again();
+                let first = first_rounds::<S, M>(s, key, pays);
+                return span::<S, M>(s, (&s.keys(key, M::USES), key), first, job);
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
-                && (key.has_tables() || by_itself && key.long_again())
+                && (M::TABLES == 0 || key.has_tables() || by_itself && key.long_again())
             {
                 let keys = s.keys(key, M::USES);
                 let mut made = None;
-                let tables = kept_tables::<S, M>(s, key, &mut made);
+                let tables = match M::TABLES {
+                    0 => &NO_TABLES,
+                    _ => kept_tables::<S, M>(s, key, &mut made),
+                };
                 return solo::<S, M>(s, (&keys, key), tables, job, verdict);
             }
             let n = s.narrow();
@@ -120,8 +134,15 @@ fn kernel_alone<S: Isa, M: Sweep>(
             let jobs = core::slice::from_ref(job);
             let group = lanes.group::<_, M>(n, &[0], (jobs, true), key.into(), verdicts);
             let keys = n.keys(key, M::USES);
-            let mut derived = M::DERIVES.then(LaneKeys::<1>::new);
-            let derived = derived.as_mut();
+            // Made where it is: it is large.
+            let mut keys_of_message;
+            let derived = match M::DERIVES {
+                true => {
+                    keys_of_message = LaneKeys::<1>::new();
+                    Some(&mut keys_of_message)
+                }
+                false => None,
+            };
             let mut beside = OneKey { s, key, keys: None };
             let shared = Shared {
                 s: n,
@@ -131,6 +152,12 @@ fn kernel_alone<S: Isa, M: Sweep>(
             run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut beside, derived);
         },
     )
+}
+
+/// A message of a batch that has none beside it.
+#[inline(never)]
+fn left_over<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+    kernel_alone::<S, M>(s, key, job, verdict, false);
 }
 
 #[inline(never)]
@@ -149,8 +176,18 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
             if const { !in_order::<S, M>() } {
                 drive::<S, M>(s, &mut work, shared);
             } else if let Some(keys) = shared {
+                let key = work.keys.get(0);
+                let mut bytes = 0;
+                let pays = || {
+                    work.jobs.iter().any(|job| {
+                        one_by_one();
+                        bytes += job.len;
+                        bytes >= MANY_COUNTERS
+                    })
+                };
+                let first = first_rounds::<S, M>(s, key, pays);
                 for job in work.jobs {
-                    span::<S, M>(s, keys, work.keys.get(job.place), job);
+                    span::<S, M>(s, (keys, key), first, job);
                 }
             } else {
                 let mut ahead = work.jobs.iter().skip(16);
@@ -159,7 +196,7 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
                     if let Some(next) = ahead.next() {
                         fetch::<S, M>(s, work.keys.get(next.place));
                     }
-                    span::<S, M>(s, &s.keys(key, M::USES), key, job);
+                    span::<S, M>(s, (&s.keys(key, M::USES), key), None, job);
                 }
             }
         },
@@ -226,7 +263,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
         let job = &jobs[i];
         i >= whole && job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
     };
-    if const { has_solos::<S, M>() }
+    if const { has_solos::<S, M>() && M::ALONE_FROM < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
         && (0..jobs.len()).any(is_solo)
     {
@@ -297,7 +334,7 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
                         &own
                     }
                 };
-                span::<S, M>(s, keys, key, job);
+                span::<S, M>(s, (keys, key), None, job);
                 rest = others;
             }
         }
@@ -318,9 +355,9 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
                 if const { one_lane_is_all::<M>() } {
-                    kernel_alone::<S::Narrow, M>(s.narrow(), key, job, verdict, false);
+                    left_over::<S::Narrow, M>(s.narrow(), key, job, verdict);
                 } else {
-                    kernel_alone::<S, M>(s, key, job, verdict, false);
+                    left_over::<S, M>(s, key, job, verdict);
                 }
                 continue;
             }
@@ -633,16 +670,42 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     }
 }
 
+/// Bytes of a batch from which on a table for counters pays, and of a message by itself that
+/// is not the first such.
+const MANY_COUNTERS: usize = 1 << 13;
+const LONG: usize = 1 << 10;
+
+/// The key's table for counters, made if there is none and it `pays`.
+#[inline(always)]
+fn first_rounds<S: Isa, M: Sweep>(
+    s: S,
+    key: &Key,
+    pays: impl FnOnce() -> bool,
+) -> Option<&FirstRounds> {
+    if const { !matches!(M::FEED, Feed::Counter) || !S::ROUNDS } {
+        return None;
+    }
+    let kept = key.kept_first_rounds();
+    if kept.is_some() || !pays() {
+        return kept;
+    }
+    Some(key.first_rounds(
+        #[inline(always)]
+        || FirstRounds::new(s, key),
+    ))
+}
+
 /// Of modes that want none.
 const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
 
-/// The mode's tables, out of line, as they are made once a key.
+/// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made
+/// once a key.
 #[inline(never)]
-fn tables<S: Isa, M: Sweep>(s: S, key: &Key) -> Tables {
+fn tables<S: Isa, M: Sweep>(s: S, key: &Key, blocks: usize) -> Tables {
     let mut tables = [[0; 16]; 2 * MAX_LANES];
     s.enter(
         #[inline(always)]
-        || M::tables(s, key, &mut tables),
+        || M::tables(s, key, blocks, &mut tables),
     );
     tables
 }
@@ -654,9 +717,9 @@ fn kept_tables<'t, S: Isa, M: Sweep>(
     key: &'t Key,
     made: &'t mut Option<Tables>,
 ) -> &'t Tables {
-    match key.tables(S::LANES, || tables::<S, M>(s, key)) {
+    match key.tables(S::LANES, || tables::<S, M>(s, key, usize::MAX)) {
         Some(kept) => kept,
-        None => made.insert(tables::<S, M>(s, key)),
+        None => made.insert(tables::<S, M>(s, key, usize::MAX)),
     }
 }
 
@@ -733,7 +796,8 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
 
     #[inline(always)]
     fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
-        pays::<S>(keys.len(), rest, 6 + M::TABLES)
+        // One message by itself has short rows.
+        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::TABLES)
     }
 
     #[inline(always)]
@@ -771,7 +835,7 @@ fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
     let mut made = None;
     let tables = match keeps {
         true => kept_tables::<S, M>(s, key, &mut made),
-        false => made.insert(tables::<S, M>(s, key)),
+        false => made.insert(tables::<S, M>(s, key, group.left(l))),
     };
     group.neighbours::<S, M>(s, l, (keys, key), tables);
 }

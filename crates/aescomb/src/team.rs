@@ -16,8 +16,8 @@ use std::sync::{Mutex, OnceLock};
 /// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses.
 ///
 /// Waking another thread takes as long as some hundred packets: a batch takes a thread
-/// for every 768 KiB. Takes slices of [`Message`]; whoever has a
-/// [`Packed`](crate::Packed) batch gives each thread a part of it.
+/// for every 768 KiB. Takes slices of [`Message`]; split a [`Packed`](crate::Packed) batch by
+/// hand, one part for each thread.
 ///
 /// ```
 /// use aescomb::{Key, Message, Mode, Team, Text};

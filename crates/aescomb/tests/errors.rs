@@ -133,10 +133,14 @@ fn refuse<'k>(
             let error = call(&mut comb, op, keys, &mut batch).expect_err("a bad message");
             errors.push(error);
         }
+        assert_eq!(Comb::check(op, keys, &mut batch), Err(errors[0]));
         for message in &batch {
             assert_eq!(message.status(), Status::Pending);
             assert!(message.output().is_empty());
         }
+        // Those before it are good.
+        assert_eq!(Comb::check(op, keys, &mut batch[..BAD]), Ok(()));
+        assert_eq!(batch[0].status(), Status::Pending);
         drop(batch);
         assert!(parts == before, "a refused call changed a byte");
     }
@@ -1006,7 +1010,7 @@ fn overlap() {
         .expect_err("an overlap");
     assert_eq!(
         error.to_string(),
-        "message 0: source and destination overlap, 8 bytes apart; allowed: the same place or none in common"
+        "message 0: source and destination overlap, 8 bytes apart; they must be identical or must not overlap"
     );
 }
 
@@ -1056,7 +1060,7 @@ fn padding_of_a_message_alone() {
                     expect(error, None, Field::Padding, 48, Allowed::Nothing);
                     assert_eq!(
                         error.to_string(),
-                        "the padding is none (ciphertext of 48 bytes)"
+                        "invalid padding (ciphertext of 48 bytes)"
                     );
                     assert_eq!(data, [0; 48], "not wiped");
                     found += 1;
@@ -1083,7 +1087,7 @@ fn tag_of_a_message_alone() {
         expect(error, None, Field::Tag, 48, Allowed::Nothing);
         assert_eq!(
             error.to_string(),
-            "the tag is not that of the message (48 bytes)"
+            "authentication failed: wrong tag (message of 48 bytes)"
         );
         assert_eq!(text, [0; 48], "not wiped");
     }

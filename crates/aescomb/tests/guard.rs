@@ -145,6 +145,50 @@ impl Drop for FenceBuf {
     }
 }
 
+/// Values and tweaks of FF1 of all lengths that are done in other ways.
+#[test]
+fn ff1() {
+    use aescomb::Layout;
+    use aescomb::ff1::{Ff1, Values};
+    for backend in common::backends() {
+        let ff1 = Ff1::with_alphabet("0123456789", &[7; 16]).expect("a good key");
+        let ff1 = ff1.with_backend(backend).expect("an available backend");
+        for edge in [Edge::After, Edge::Before] {
+            let fences = Fences::new(edge);
+            for len in (6..70).chain([300]) {
+                for (count, tweak_len) in [(1, 0), (2, 11), (17, 16), (40, 37)] {
+                    let mut values = fences.take(len * count);
+                    let mut tweaks = fences.take(tweak_len * count);
+                    values.fill(b'7');
+                    tweaks.fill(3);
+                    let lengths = vec![len; count];
+                    let ring = Layout::Ring {
+                        stride: len,
+                        lengths: &lengths,
+                    };
+                    let tweak_lengths = vec![tweak_len; count];
+                    let tweak_ring = Layout::Ring {
+                        stride: tweak_len,
+                        lengths: &tweak_lengths,
+                    };
+                    let batch = Values::in_place(&mut values[..], ring);
+                    let made = ff1.encrypt(batch.tweaks(&tweaks, tweak_ring));
+                    assert_eq!(made, Ok(()), "{len} {count}");
+                    let sevens = vec![7; len];
+                    let sealed =
+                        aescomb_ref::ff1_encrypt(&[7; 16], 10, &vec![3; tweak_len], &sevens);
+                    let sealed = sealed.expect("a good value").into_iter();
+                    let sealed: Vec<u8> = sealed.map(|x| b'0' + x as u8).collect();
+                    assert!(
+                        values.chunks(len).all(|made| made == sealed),
+                        "{len} {count}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// All lengths up to more than a register of every backend, and some longer.
 fn lengths(mode: Mode) -> Vec<usize> {
     let longer = [

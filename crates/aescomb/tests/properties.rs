@@ -382,7 +382,7 @@ fn spoilt() -> impl Strategy<Value = Spoilt> {
 proptest! {
     #![proptest_config(config(256))]
 
-    /// A message whose padding is none fails, the others are unharmed; the oracle
+    /// A message with invalid padding fails, the others are unharmed; the oracle
     /// says which. `check` sees that it is wiped.
     #[test]
     fn bad_padding_fails_that_message_only(spoilt in spoilt(), way in way()) {

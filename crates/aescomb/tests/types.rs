@@ -21,6 +21,8 @@ const _: () = {
     shared_between_threads::<Text<'_>>();
     shared_between_threads::<Packed<'_, u32>>();
     shared_between_threads::<Layout<'_, i64>>();
+    shared_between_threads::<aescomb::ff1::Ff1>();
+    shared_between_threads::<aescomb::ff1::Values<'_, u8, u32>>();
     shared_between_threads::<MessageResult>();
     shared_between_threads::<Status>();
     shared_between_threads::<Verdict>();

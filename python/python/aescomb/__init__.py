@@ -12,11 +12,12 @@ interleave to keep the AES units of the CPU busy:
 
 Messages are a list of bytes-like objects, the rows of a two-dimensional NumPy array
 of bytes, or an Arrow column; results come in the form that messages had. ``seal_table`` and
-``open_table`` go over the columns of a table. ``aescomb.columns`` encrypts the columns of tables
-and files by a spec, with keysets and in formats of other systems.
+``open_table`` go over the columns of a table. ``Ff1`` encrypts text to text of the same
+characters and length. ``aescomb.columns`` encrypts the columns of tables and files by a spec, with
+keysets and in formats of other systems.
 """
 
-from aescomb._aescomb import Column, Key, Keys, Mode, __version__, modes
+from aescomb._aescomb import Column, Ff1, Key, Keys, Mode, __version__, modes
 from aescomb._errors import CellError, ColumnError, Error, InputError, OpenError
 from aescomb._tables import open_table, seal_table
 
@@ -25,6 +26,7 @@ __all__ = [
     "Column",
     "ColumnError",
     "Error",
+    "Ff1",
     "InputError",
     "Key",
     "Keys",

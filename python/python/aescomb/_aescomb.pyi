@@ -1,13 +1,14 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, final, overload, type_check_only
 
-from numpy import uint8
+from numpy import uint8, uint16
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 __all__ = [
     "Column",
     "ColumnCipher",
+    "Ff1",
     "Key",
     "Keys",
     "Keyset",
@@ -79,6 +80,139 @@ class Column:
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+_Texts: TypeAlias = Iterable[str]
+_Numerals: TypeAlias = NDArray[uint16]
+_Id: TypeAlias = str | int | bytes
+_Ids: TypeAlias = Iterable[_Id | None] | _Arrow
+_Tweaks: TypeAlias = Buffer | _Nullable | _Table | _Arrow
+
+@final
+class Ff1:
+    @overload
+    def __new__(
+        cls,
+        key: Buffer | dict[str, bytes] | dict[int, bytes] | dict[bytes, bytes],
+        alphabet: str,
+        *,
+        radix: None = None,
+    ) -> Ff1: ...
+    @overload
+    def __new__(
+        cls,
+        key: Buffer | dict[str, bytes] | dict[int, bytes] | dict[bytes, bytes],
+        alphabet: None = None,
+        *,
+        radix: int,
+    ) -> Ff1: ...
+    @property
+    def alphabet(self) -> str | None: ...
+    @property
+    def radix(self) -> int: ...
+    @property
+    def min_length(self) -> int: ...
+    @overload
+    def encrypt_many(
+        self,
+        values: _Numerals,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> _Numerals: ...
+    @overload
+    def encrypt_many(
+        self,
+        values: _Arrow,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> Column: ...
+    @overload
+    def encrypt_many(  # type: ignore[overload-overlap]
+        self,
+        values: _Texts,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[str]: ...
+    @overload
+    def encrypt_many(  # type: ignore[overload-overlap]
+        self,
+        values: Iterable[str | None],
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[str | None]: ...
+    @overload
+    def encrypt_many(
+        self,
+        values: Iterable[Sequence[int] | None],
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[list[int] | None]: ...
+    @overload
+    def decrypt_many(
+        self,
+        values: _Numerals,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> _Numerals: ...
+    @overload
+    def decrypt_many(
+        self,
+        values: _Arrow,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> Column: ...
+    @overload
+    def decrypt_many(  # type: ignore[overload-overlap]
+        self,
+        values: _Texts,
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[str]: ...
+    @overload
+    def decrypt_many(  # type: ignore[overload-overlap]
+        self,
+        values: Iterable[str | None],
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[str | None]: ...
+    @overload
+    def decrypt_many(
+        self,
+        values: Iterable[Sequence[int] | None],
+        tweaks: _Tweaks | None = None,
+        *,
+        ids: _Ids | None = None,
+        threads: int | None = None,
+    ) -> list[list[int] | None]: ...
+    @overload
+    def encrypt(self, value: str, tweak: Buffer | None = None, *, id: _Id | None = None) -> str: ...
+    @overload
+    def encrypt(
+        self, value: Sequence[int], tweak: Buffer | None = None, *, id: _Id | None = None
+    ) -> list[int]: ...
+    @overload
+    def decrypt(self, value: str, tweak: Buffer | None = None, *, id: _Id | None = None) -> str: ...
+    @overload
+    def decrypt(
+        self, value: Sequence[int], tweak: Buffer | None = None, *, id: _Id | None = None
+    ) -> list[int]: ...
 
 @final
 class Key:
@@ -422,15 +556,13 @@ class Key:
     ) -> bytes: ...
     def verify(self, message: Buffer, tag: Buffer, nonce: Buffer | None = None) -> None: ...
 
-_Id: TypeAlias = str | int | bytes
-
 @final
 class Keys:
     def __new__(cls, keys: dict[str, Key] | dict[int, Key] | dict[bytes, Key]) -> Keys: ...
     def __len__(self) -> int: ...
     def __contains__(self, id: _Id, /) -> bool: ...
     def __getitem__(self, id: _Id, /) -> Key: ...
-    def of(self, ids: Iterable[_Id | None] | _Arrow) -> Key: ...
+    def of(self, ids: _Ids) -> Key: ...
 
 @type_check_only
 class _Service(Protocol):

@@ -1,4 +1,4 @@
-"""What the methods of ``Key`` raise, beside ``TypeError`` for objects of a wrong type."""
+"""What methods raise, beside ``TypeError`` for objects of a wrong type."""
 
 
 class Error(ValueError):
@@ -31,22 +31,31 @@ class InputError(Error):
     """What was given, in the unit of the field."""
     allowed: str
     """What the field may be."""
+    position: int | None
+    """Where in its value a character or numeral is that is wrong, or in an alphabet."""
 
     def __init__(
-        self, text: str, message: int | None, field: str, given: int, allowed: str
+        self,
+        text: str,
+        message: int | None,
+        field: str,
+        given: int,
+        allowed: str,
+        position: int | None = None,
     ) -> None:
-        super().__init__(text, message, field, given, allowed)
+        super().__init__(text, message, field, given, allowed, position)
         self.message = message
         self.field = field
         self.given = given
         self.allowed = allowed
+        self.position = position
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class OpenError(Error):
-    """Messages whose tags are not theirs, or whose padding is none.
+    """Messages with wrong tags (authentication failed) or invalid padding.
 
     >>> import aescomb
     >>> key = aescomb.Key("gcm", bytes(16))

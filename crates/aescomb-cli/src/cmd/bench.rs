@@ -2,8 +2,8 @@
 
 use crate::bench::bound::Rates;
 use crate::bench::case::{Form, KeyForm, Setup};
-use crate::bench::field;
 use crate::bench::report::{Line, Report, Row, Run, Schedule};
+use crate::bench::{ff1, field};
 use crate::export::{Csv, Exporter, Json, Table};
 use crate::failure::Failure;
 use crate::machine::{Machine, pinned};
@@ -100,6 +100,12 @@ pub(crate) struct BenchArgs {
         "form", "lines", "seed", "csv",
     ])]
     field: bool,
+    /// Measure format-preserving encryption (FF1) instead of modes, on all backends
+    #[arg(long, conflicts_with_all = [
+        "mode", "mix", "messages", "key_bits", "parallel", "backend", "keys", "op", "data_bytes",
+        "form", "lines", "seed", "csv", "field",
+    ])]
+    ff1: bool,
     /// Samples per figure [default: 91, or fewer when --seconds are over]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     samples: Option<u64>,
@@ -132,8 +138,9 @@ enum Direction {
 const LENGTHS: [usize; 8] = [16, 64, 128, 256, 512, 1024, 1536, 2048];
 /// Seconds of sampling, unless told otherwise.
 const SECONDS: u64 = 25;
-/// The same with `--field`.
+/// The same with `--field`, and with `--ff1`.
 const FIELD_SECONDS: u64 = 12;
+const FF1_SECONDS: u64 = 8;
 /// Noisy rows that are warned about one by one.
 const WARNINGS: usize = 3;
 
@@ -154,6 +161,9 @@ impl BenchArgs {
         if self.field {
             return self.compare(out);
         }
+        if self.ff1 {
+            return self.values(out);
+        }
         let plan = self.plan()?;
         let report = plan.measure()?;
         warn(&report);
@@ -166,13 +176,20 @@ impl BenchArgs {
         let core = pinned(self.core)?;
         let options = options(self.samples, self.seconds, FIELD_SECONDS, field::figures());
         let report = field::measure(&Sampler::new(options), core);
-        warn_unoptimised();
-        if report.noisy() > 0 {
-            say(format_args!(
-                "aescomb: warning: {} figures are noisy; --json names them",
-                report.noisy()
-            ));
+        warn_noisy(report.noisy());
+        match self.json {
+            true => report.json(out)?,
+            false => report.tables(out)?,
         }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// `--ff1`.
+    fn values(self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let core = pinned(self.core)?;
+        let options = options(self.samples, self.seconds, FF1_SECONDS, ff1::figures());
+        let report = ff1::measure(&Sampler::new(options), core)?;
+        warn_noisy(report.noisy());
         match self.json {
             true => report.json(out)?,
             false => report.tables(out)?,
@@ -353,6 +370,16 @@ fn line(by_length: &[(usize, [Row; 2])], competitor: usize) -> Option<Line> {
         cycles_per_message: fit.intercept,
         points,
     })
+}
+
+/// Of reports that take all figures at once.
+fn warn_noisy(rows: usize) {
+    warn_unoptimised();
+    if rows > 0 {
+        say(format_args!(
+            "aescomb: warning: {rows} figures are noisy; --json names them"
+        ));
+    }
 }
 
 fn warn_unoptimised() {

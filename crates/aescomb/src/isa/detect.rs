@@ -18,16 +18,21 @@ const VAES512: u8 = 8;
 const ZEN4: u8 = 16;
 const ZEN5: u8 = 32;
 
+#[inline(always)]
 fn cpu() -> u8 {
-    static CPU: AtomicU8 = AtomicU8::new(0);
     match CPU.load(Ordering::Relaxed) {
-        0 => {
-            let found = ask() | KNOWN;
-            CPU.store(found, Ordering::Relaxed);
-            found
-        }
+        0 => first(),
         known => known,
     }
+}
+
+static CPU: AtomicU8 = AtomicU8::new(0);
+
+#[cold]
+fn first() -> u8 {
+    let found = ask() | KNOWN;
+    CPU.store(found, Ordering::Relaxed);
+    found
 }
 
 #[target_feature(enable = "xsave")]
@@ -82,26 +87,31 @@ fn ask() -> u8 {
 }
 
 /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
+#[inline(always)]
 pub(crate) fn ni() -> bool {
     cpu() & NI != 0
 }
 
 /// VAES, VPCLMULQDQ and AVX2.
+#[inline(always)]
 pub(crate) fn vaes256() -> bool {
     cpu() & VAES256 != 0
 }
 
 /// VAES, VPCLMULQDQ, BMI2 and AVX-512 F, BW, VL.
+#[inline(always)]
 pub(crate) fn vaes512() -> bool {
     cpu() & VAES512 != 0
 }
 
 /// AMD Zen 4: 512-bit instructions on 256-bit hardware.
+#[inline(always)]
 pub(crate) fn zen4() -> bool {
     cpu() & ZEN4 != 0
 }
 
 /// AMD Zen 5: eight blocks a cycle, 32 in flight.
+#[inline(always)]
 pub(crate) fn zen5() -> bool {
     cpu() & ZEN5 != 0
 }

@@ -102,6 +102,8 @@ pub(crate) trait Vector: Copy {
     /// The blocks one place up; the last of `before` comes first.
     unsafe fn shift_in(before: Self, x: Self) -> Self;
     unsafe fn last(self) -> Block;
+    /// The first byte.
+    unsafe fn low_byte(self) -> u8;
     /// The last block in the place of every block.
     unsafe fn last_everywhere(self) -> Self;
 
@@ -638,45 +640,86 @@ macro_rules! rounds {
         $x:expr, $rounds:expr, ($xor:ident, $mid:ident, $last:ident),
         |$r:ident| $key:expr, $longer:expr
     ) => {{
+        let x = first_round!($x, ($xor, $mid), |$r| $key);
+        rest!(x, $rounds, ($mid, $last), |$r| $key, $longer, |last| last)
+    }};
+}
+
+/// The beginning of [`rounds`]: the first key and the first round.
+macro_rules! first_round {
+    ($x:expr, ($xor:ident, $mid:ident), |$r:ident| $key:expr) => {{
+        let mut x = $x;
+        let $r = 0;
+        // SAFETY: values of the vector type exist.
+        unsafe { V::$xor(&mut x, &$key) };
+        let $r = 1;
+        // SAFETY: as above.
+        unsafe { V::$mid(&mut x, &$key) };
+        x
+    }};
+}
+
+/// What follows it; of the last round key `$k` it takes `$end`.
+macro_rules! rest {
+    (
+        $x:expr, $rounds:expr, ($mid:ident, $last:ident), |$r:ident| $key:expr, $longer:expr,
+        |$k:ident| $end:expr
+    ) => {{
         let mut x = $x;
         macro_rules! round {
-            ($op:ident, $at:literal) => {{
+            ($at:literal) => {{
                 let $r = $at;
                 // SAFETY: values of the vector type exist.
-                unsafe { V::$op(&mut x, &$key) };
+                unsafe { V::$mid(&mut x, &$key) };
             }};
         }
         macro_rules! longer {
-            ($op:ident, $at:literal) => {{
+            ($at:literal) => {{
                 let $r = $at;
                 // SAFETY: as above.
-                unsafe { V::$op(&mut x, &$longer) };
+                unsafe { V::$mid(&mut x, &$longer) };
+            }};
+        }
+        macro_rules! last {
+            (10) => {{
+                let $r = 10;
+                // SAFETY: as above.
+                unsafe {
+                    let $k = &$key;
+                    V::$last(&mut x, $end)
+                };
+            }};
+            ($at:literal) => {{
+                let $r = $at;
+                // SAFETY: as above.
+                unsafe {
+                    let $k = &$longer;
+                    V::$last(&mut x, $end)
+                };
             }};
         }
         // No loop: constant indices are what lets the compiler keep the keys in
         // registers from early on.
-        round!($xor, 0);
-        round!($mid, 1);
-        round!($mid, 2);
-        round!($mid, 3);
-        round!($mid, 4);
-        round!($mid, 5);
-        round!($mid, 6);
-        round!($mid, 7);
-        round!($mid, 8);
-        round!($mid, 9);
+        round!(2);
+        round!(3);
+        round!(4);
+        round!(5);
+        round!(6);
+        round!(7);
+        round!(8);
+        round!(9);
         if $rounds > 10 {
-            round!($mid, 10);
-            longer!($mid, 11);
+            round!(10);
+            longer!(11);
             if $rounds > 12 {
-                longer!($mid, 12);
-                longer!($mid, 13);
-                longer!($last, 14);
+                longer!(12);
+                longer!(13);
+                last!(14);
             } else {
-                longer!($last, 12);
+                last!(12);
             }
         } else {
-            round!($last, 10);
+            last!(10);
         }
         x
     }};
@@ -721,6 +764,43 @@ impl<V: Vector> Loaded<'_, V> {
             (xor_all, aesenc_all, aesenclast_all),
             |r| self.enc[r],
             self.all.enc.get(r)
+        )
+    }
+
+    /// See [`Isa::first_round`](crate::isa::Isa::first_round).
+    #[inline(always)]
+    pub(crate) fn first_round<const U: usize>(&self, x: [V; U]) -> [V; U] {
+        first_round!(x, (xor_all, aesenc_all), |r| self.enc[r])
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_rest<const U: usize>(&self, x: [V; U]) -> [V; U] {
+        rest!(
+            x,
+            self.rounds,
+            (aesenc_all, aesenclast_all),
+            |r| self.enc[r],
+            self.all.enc.get(r),
+            |last| last
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_linked<const U: usize>(&self, x: [V; U], add: [V; U]) -> [V; U] {
+        let mut x = x;
+        // SAFETY: values of the vector type exist.
+        unsafe { V::aesenc_all(&mut x, &self.enc[1]) };
+        rest!(
+            x,
+            self.rounds,
+            (aesenc_all, aesenclast_each),
+            |r| self.enc[r],
+            self.all.enc.get(r),
+            |last| &{
+                let mut sums = add;
+                V::xor_all(&mut sums, last);
+                sums
+            }
         )
     }
 
@@ -1756,6 +1836,23 @@ macro_rules! token {
                 $crate::isa::x86::Words(keys.encrypt(x.0))
             }
 
+            const ROUNDS: bool = true;
+
+            #[inline(always)]
+            fn first_round(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.first_round(x.0))
+            }
+
+            #[inline(always)]
+            fn encrypt_linked(self, keys: &Self::Loaded<'_>, x: Self::W, add: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.encrypt_linked(x.0, add.0))
+            }
+
+            #[inline(always)]
+            fn encrypt_rest(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+                $crate::isa::x86::Words(keys.encrypt_rest(x.0))
+            }
+
             #[inline(always)]
             fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
                 $crate::isa::x86::Words(keys.decrypt(x.0))
@@ -2017,6 +2114,12 @@ macro_rules! token {
             fn last(self, x: Self::W) -> $crate::isa::Block {
                 // SAFETY: the token says the CPU has the features.
                 unsafe { x.0[$u - 1].last() }
+            }
+
+            #[inline(always)]
+            fn low_byte(self, x: Self::W) -> u8 {
+                // SAFETY: as above.
+                unsafe { x.0[0].low_byte() }
             }
         }
     };

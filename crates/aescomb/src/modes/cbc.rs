@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
-use super::{Feed, HEADER, INVERSE, Registered, Sweep, Tail};
+use super::{Feed, HEADER, INVERSE, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
@@ -64,6 +64,7 @@ impl Sweep for Encrypt {
     type Then = Self;
     const TAIL: Tail = Tail::None;
     const FEED: Feed = Feed::Serial;
+    const LINK: Link = Link::Before;
     const NONCE: bool = true;
 
     #[inline(always)]

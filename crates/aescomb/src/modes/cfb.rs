@@ -9,7 +9,7 @@
 //! cut off here, as is usual. The IV must be unpredictable.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Registered, Sweep, Tail};
+use super::{Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
@@ -48,6 +48,7 @@ impl Sweep for Encrypt {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Serial;
+    const LINK: Link = Link::After;
     const NONCE: bool = true;
 
     #[inline(always)]

@@ -11,7 +11,7 @@
 //! are limited (SP 800-38B section A.2).
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
+use super::{FORWARD, Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::gf128::double_block;
 use crate::isa::{Block, Cipher, Wide};
@@ -66,6 +66,7 @@ impl Sweep for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Serial;
+    const LINK: Link = Link::Before;
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {

@@ -183,7 +183,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     /// The powers of J^2 from the first on, as many as a register may have blocks.
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Key, _: usize, tables: &mut Tables) {
         let square = s.splat(key.subkey(1));
         let mut power = square;
         for to in &mut tables[SECOND..][..MAX_UNIT] {

@@ -73,7 +73,7 @@ impl<const BITS: u32> Sweep for Crypt<BITS> {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt(state[0].swap_bytes()) ^ x;
+        let y = c.encrypt_counter(state[0]) ^ x;
         Self::advance::<_, true>(state, c.one());
         y
     }

@@ -215,8 +215,8 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Polyval, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Polyval, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]
@@ -233,10 +233,10 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 /// About how many rows' time `powers` takes.
 pub(super) const POWERS: usize = 8;
 
-/// Of the key's first constant H, as many powers as there is room for, from the last to
-/// the first.
+/// Of the key's first constant H, as many powers as `blocks` want and there is room for,
+/// from the last to the first.
 #[inline(always)]
-pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, tables: &mut Tables) {
+pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
     let mut square = s.splat(key.subkey(0));
     let mut power = square;
@@ -252,7 +252,8 @@ pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, tables: &mut Tables) {
         square = square.mul::<F>(square);
         i *= 2;
     }
-    for row in tables.rchunks_exact_mut(S::LANES) {
+    let rows = blocks.div_ceil(S::LANES).max(1);
+    for row in tables.rchunks_exact_mut(S::LANES).take(rows) {
         let mut powers = [[0; 16]; MAX_LANES];
         s.store_row(power, &mut powers);
         row.copy_from_slice(&powers[..S::LANES]);
@@ -304,8 +305,8 @@ impl Sweep for Mac {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Polyval, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Polyval, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]

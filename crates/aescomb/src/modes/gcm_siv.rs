@@ -162,8 +162,8 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Polyval, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Polyval, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]

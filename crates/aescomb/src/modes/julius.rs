@@ -188,8 +188,8 @@ impl Sweep for Hash {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Plain, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]
@@ -226,8 +226,8 @@ impl Sweep for Seal {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Plain, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]
@@ -315,8 +315,8 @@ impl Sweep for Open {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, tables: &mut Tables) {
-        powers::<Plain, _>(s, key, tables);
+    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+        powers::<Plain, _>(s, key, blocks, tables);
     }
 
     #[inline(always)]

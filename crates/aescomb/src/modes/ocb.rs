@@ -172,7 +172,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
+    fn tables<S: Isa>(_: S, key: &Key, _: usize, tables: &mut Tables) {
         let (past, adds) = tables.split_at_mut(SECOND);
         let mut sum = 0;
         for (i, (past, adds)) in past.iter_mut().zip(adds).enumerate().take(S::LANES) {

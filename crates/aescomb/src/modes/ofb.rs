@@ -8,7 +8,7 @@
 //! IV must be a nonce.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Registered, Sweep, Tail};
+use super::{Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 
@@ -46,6 +46,7 @@ impl Sweep for Crypt {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Serial;
+    const LINK: Link = Link::Beside;
     const NONCE: bool = true;
 
     #[inline(always)]

@@ -168,7 +168,7 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
 
     /// i G for lane i, and one more.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Key, tables: &mut Tables) {
+    fn tables<S: Isa>(_: S, key: &Key, _: usize, tables: &mut Tables) {
         let g = u128::from_le_bytes(*key.subkey(G));
         let times = |n: usize| {
             let low = (g as u64).wrapping_mul(n as u64);

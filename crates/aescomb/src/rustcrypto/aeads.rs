@@ -3,8 +3,8 @@
 use super::{Aes, Aes128, Aes192, Aes256, expanded, text};
 use crate::batch::Message;
 use crate::key::Key;
-use crate::mode::Op;
 use crate::modes::Mode;
+use crate::single::{OPEN, SEAL};
 use aead::array::ArraySize;
 use aead::array::typenum::NonZero;
 use aead::consts::{U4, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
@@ -72,7 +72,7 @@ fn seal(
         .nonce(nonce)
         .associated_data(data)
         .tag(tag);
-    key.alone(Op::Seal, message).map_err(|_| aead::Error)?;
+    key.alone::<SEAL>(message).map_err(|_| aead::Error)?;
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn open(
         .nonce(nonce)
         .associated_data(data)
         .given_tag(tag);
-    key.alone(Op::Open, message).map_err(|_| aead::Error)?;
+    key.alone::<OPEN>(message).map_err(|_| aead::Error)?;
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use super::{AtOnce, Block, bytes, crypt, expanded};
 use crate::backend::Backend;
 use crate::isa;
 use crate::key::Key;
-use crate::mode::Op;
 use crate::modes::Mode;
+use crate::single::{DECRYPT, ENCRYPT};
 use cipher::array::Array;
 use cipher::consts::{U16, U24, U32, U48, U64};
 use cipher::inout::NotEqualError;
@@ -90,7 +90,7 @@ macro_rules! aes {
             }
 
             fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block>) {
-                crypt(&self.0, Op::Encrypt, &[], bytes(blocks));
+                crypt::<ENCRYPT>(&self.0, &[], bytes(blocks));
             }
 
             fn encrypt_blocks(&self, blocks: &mut [Block]) {
@@ -112,7 +112,7 @@ macro_rules! aes {
             }
 
             fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block>) {
-                crypt(&self.0, Op::Decrypt, &[], bytes(blocks));
+                crypt::<DECRYPT>(&self.0, &[], bytes(blocks));
             }
 
             fn decrypt_blocks(&self, blocks: &mut [Block]) {
@@ -170,13 +170,13 @@ impl BlockCipherEncBackend for Codebook<'_> {
     }
 
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
-        crypt(self.0, Op::Encrypt, &[], bytes(blocks));
+        crypt::<ENCRYPT>(self.0, &[], bytes(blocks));
     }
 }
 
 impl BlockCipherDecBackend for Codebook<'_> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block>) {
-        crypt(self.0, Op::Decrypt, &[], block.into_buf());
+        crypt::<DECRYPT>(self.0, &[], block.into_buf());
     }
 
     fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
@@ -184,6 +184,6 @@ impl BlockCipherDecBackend for Codebook<'_> {
     }
 
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
-        crypt(self.0, Op::Decrypt, &[], bytes(blocks));
+        crypt::<DECRYPT>(self.0, &[], bytes(blocks));
     }
 }

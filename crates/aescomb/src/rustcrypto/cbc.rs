@@ -21,7 +21,7 @@ direction! {
     /// cbc::Decryptor::<Aes128>::new(&key, &iv).decrypt_blocks(&mut blocks);
     /// assert_eq!(blocks[1], [1; 16]);
     /// ```
-    Encryptor, Cbc, Encrypt,
+    Encryptor, Cbc, ENCRYPT,
     BlockModeEncrypt, BlockModeEncClosure, encrypt_with_backend, encrypt_blocks_inout,
     encrypt_blocks, encrypt_blocks_b2b
 }
@@ -32,7 +32,7 @@ direction! {
     /// Sizes as for [`Encryptor`], where an example is, too. Blocks given together are
     /// decrypted side by side. The errors of `decrypt_padded` can tell an attacker
     /// the text: check a MAC of the ciphertext before.
-    Decryptor, Cbc, Decrypt,
+    Decryptor, Cbc, DECRYPT,
     BlockModeDecrypt, BlockModeDecClosure, decrypt_with_backend, decrypt_blocks_inout,
     decrypt_blocks, decrypt_blocks_b2b
 }

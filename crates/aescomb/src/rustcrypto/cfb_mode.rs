@@ -21,7 +21,7 @@ direction! {
     /// cfb_mode::Decryptor::<Aes256>::new(&key, &iv).decrypt(&mut text);
     /// assert_eq!(&text, b"any number of bytes");
     /// ```
-    Encryptor, Cfb128, Encrypt,
+    Encryptor, Cfb128, ENCRYPT,
     BlockModeEncrypt, BlockModeEncClosure, encrypt_with_backend, encrypt_blocks_inout,
     encrypt_blocks, encrypt_blocks_b2b
 }
@@ -32,7 +32,7 @@ direction! {
     ///
     /// Sizes as for [`Encryptor`], where an example is, too. Blocks given together are
     /// decrypted side by side.
-    Decryptor, Cfb128, Decrypt,
+    Decryptor, Cfb128, DECRYPT,
     BlockModeDecrypt, BlockModeDecClosure, decrypt_with_backend, decrypt_blocks_inout,
     decrypt_blocks, decrypt_blocks_b2b
 }
@@ -40,7 +40,7 @@ direction! {
 impl<A> Encryptor<A> {
     /// Encrypts the rest of the message, any number of bytes.
     pub fn encrypt_inout(mut self, data: InOutBuf<'_, '_, u8>) {
-        self.chained.next(Op::Encrypt, data);
+        self.chained.next::<ENCRYPT>(data);
     }
 
     /// Encrypts the rest of the message in place.
@@ -60,7 +60,7 @@ impl<A> Encryptor<A> {
 impl<A> Decryptor<A> {
     /// Decrypts the rest of the message, any number of bytes.
     pub fn decrypt_inout(mut self, data: InOutBuf<'_, '_, u8>) {
-        self.chained.next(Op::Decrypt, data);
+        self.chained.next::<DECRYPT>(data);
     }
 
     /// Decrypts the rest of the message in place.

@@ -2,7 +2,7 @@
 
 use super::{AtOnce, Block, bytes, crypt};
 use crate::key::Key;
-use crate::mode::Op;
+use crate::single::{DECRYPT, ENCRYPT};
 use cipher::array::Array;
 use cipher::consts::U16;
 use cipher::{
@@ -19,12 +19,12 @@ pub(super) struct Chained {
 impl Chained {
     /// The next bytes of the message: whole blocks, or in CFB any number if they are
     /// the last.
-    pub(super) fn next(&mut self, op: Op, mut buf: InOutBuf<'_, '_, u8>) {
+    pub(super) fn next<const OP: u8>(&mut self, mut buf: InOutBuf<'_, '_, u8>) {
         // Decryption in place writes over it.
         let before = buf.get_in().last_chunk().copied();
-        crypt(&self.key, op, &self.iv, buf.reborrow());
-        let last = match op {
-            Op::Decrypt => before,
+        crypt::<OP>(&self.key, &self.iv, buf.reborrow());
+        let last = match OP {
+            DECRYPT => before,
             _ => buf.get_out().last_chunk().copied(),
         };
         if let Some(last) = last {
@@ -43,29 +43,29 @@ impl ParBlocksSizeUser for Chained {
 
 impl BlockModeEncBackend for Chained {
     fn encrypt_block(&mut self, block: InOut<'_, '_, Block>) {
-        self.next(Op::Encrypt, block.into_buf());
+        self.next::<ENCRYPT>(block.into_buf());
     }
 
     fn encrypt_par_blocks(&mut self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
-        self.next(Op::Encrypt, bytes(blocks.into_buf()));
+        self.next::<ENCRYPT>(bytes(blocks.into_buf()));
     }
 
     fn encrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block>) {
-        self.next(Op::Encrypt, bytes(blocks));
+        self.next::<ENCRYPT>(bytes(blocks));
     }
 }
 
 impl BlockModeDecBackend for Chained {
     fn decrypt_block(&mut self, block: InOut<'_, '_, Block>) {
-        self.next(Op::Decrypt, block.into_buf());
+        self.next::<DECRYPT>(block.into_buf());
     }
 
     fn decrypt_par_blocks(&mut self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
-        self.next(Op::Decrypt, bytes(blocks.into_buf()));
+        self.next::<DECRYPT>(bytes(blocks.into_buf()));
     }
 
     fn decrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block>) {
-        self.next(Op::Decrypt, bytes(blocks));
+        self.next::<DECRYPT>(bytes(blocks));
     }
 }
 
@@ -151,7 +151,7 @@ macro_rules! direction {
             }
 
             fn $inout(&mut self, blocks: InOutBuf<'_, '_, Block>) {
-                self.chained.next(Op::$op, bytes(blocks));
+                self.chained.next::<$op>(bytes(blocks));
             }
 
             fn $in_place(&mut self, blocks: &mut [Block]) {
@@ -170,9 +170,9 @@ pub(super) use direction;
 pub(super) mod prelude {
     pub(in super::super) use super::{Chained, direction};
     pub(in super::super) use crate::key::Key;
-    pub(in super::super) use crate::mode::Op;
     pub(in super::super) use crate::modes::Mode;
     pub(in super::super) use crate::rustcrypto::{Aes, Block, bytes, expanded};
+    pub(in super::super) use crate::single::{DECRYPT, ENCRYPT};
     pub(in super::super) use cipher::consts::U16;
     pub(in super::super) use cipher::inout::NotEqualError;
     pub(in super::super) use cipher::{

@@ -5,8 +5,8 @@ use crate::backend::Backend;
 use crate::batch::Message;
 use crate::isa::{self, encrypt_block};
 use crate::key::Key;
-use crate::mode::Op;
-use crate::modes::Mode;
+use crate::modes::{CbcEncrypt, Mode};
+use crate::sweep::alone;
 use crate::text::Text;
 use cipher::array::Array;
 use cipher::consts::U16;
@@ -65,7 +65,7 @@ impl<A> Cmac<A> {
         for part in rows.chunks(PART) {
             let result = &mut scratch[..part.len()];
             let message = Message::new(Text::copy(part, result)).nonce(&self.chain);
-            Mode::Cbc.run_alone(Op::Encrypt, backend, &self.key, message.job(), None);
+            alone::<CbcEncrypt>(&self.key, message.job(), None);
             if let Some(chain) = scratch[..part.len()].last_chunk() {
                 self.chain = *chain;
             }

@@ -2,8 +2,8 @@
 
 use super::{Aes, AtOnce, Block, bytes, crypt, expanded};
 use crate::key::Key;
-use crate::mode::Op;
 use crate::modes::Mode;
+use crate::single::ENCRYPT;
 use cipher::array::Array;
 use cipher::consts::U16;
 use cipher::{
@@ -208,7 +208,7 @@ impl<A, F: CtrFlavor> StreamCipherCore for CtrCore<A, F> {
     fn apply_keystream_blocks_inout(&mut self, blocks: InOutBuf<'_, '_, Block>) {
         let counter = self.iv_state();
         self.position = F::after(self.position, blocks.len());
-        crypt(&self.key, Op::Encrypt, &counter, bytes(blocks));
+        crypt::<ENCRYPT>(&self.key, &counter, bytes(blocks));
     }
 }
 

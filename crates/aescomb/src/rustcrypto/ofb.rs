@@ -2,8 +2,8 @@
 
 use super::{Aes, AtOnce, Block, bytes, crypt, expanded};
 use crate::key::Key;
-use crate::mode::Op;
 use crate::modes::Mode;
+use crate::single::ENCRYPT;
 use cipher::array::Array;
 use cipher::consts::U16;
 use cipher::{
@@ -132,7 +132,7 @@ impl<A> StreamCipherCore for OfbCore<A> {
     fn apply_keystream_blocks_inout(&mut self, mut blocks: InOutBuf<'_, '_, Block>) {
         // The keystream is what the last block changes by; in place, it writes over it.
         let before = blocks.get_in().last().copied();
-        crypt(&self.key, Op::Encrypt, &self.iv, bytes(blocks.reborrow()));
+        crypt::<ENCRYPT>(&self.key, &self.iv, bytes(blocks.reborrow()));
         if let (Some(before), Some(after)) = (before, blocks.get_out().last()) {
             self.iv = Array::from_fn(|i| before[i] ^ after[i]);
         }

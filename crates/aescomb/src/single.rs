@@ -1,0 +1,178 @@
+//! One message at a time: calls of a key, and the program that they run, whose checks are
+//! constants of the mode and the operation.
+
+use crate::admission::{Rules, no_operation};
+use crate::batch::Message;
+use crate::bytes::is_zero;
+use crate::error::{Allowed, Error, Field};
+use crate::job::Job;
+use crate::key::Key;
+use crate::mode::Op;
+use crate::modes::Registered;
+use crate::scheduler::FAILED;
+use crate::sweep::alone;
+use crate::text::Text;
+
+/// Operations as constants.
+pub(crate) const ENCRYPT: u8 = Op::Encrypt as u8;
+pub(crate) const DECRYPT: u8 = Op::Decrypt as u8;
+pub(crate) const MAC: u8 = Op::Mac as u8;
+pub(crate) const SEAL: u8 = Op::Seal as u8;
+pub(crate) const OPEN: u8 = Op::Open as u8;
+
+/// One message at a time, under this key, with the backend that this CPU prefers.
+/// For more than a few messages, [`Comb`] is many times as fast in the modes that
+/// are serial.
+impl Key {
+    /// Encrypts `data` in place.
+    ///
+    /// ```
+    /// use aescomb::{Key, Mode};
+    /// let key = Key::new(Mode::Ctr, &[0; 16])?;
+    /// let mut data = *b"any number of bytes";
+    /// key.encrypt_in_place(&[1; 16], &mut data)?;
+    /// key.decrypt_in_place(&[1; 16], &mut data)?;
+    /// assert_eq!(&data, b"any number of bytes");
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; a padded mode needs room that a slice does not say
+    /// it has, and takes a batch of one.
+    pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        self.alone::<ENCRYPT>(Message::new(Text::in_place(data)).nonce(nonce))
+            .map(|_| ())
+    }
+
+    /// Decrypts `data` in place and returns how many bytes of it are plaintext.
+    ///
+    /// # Errors
+    /// As [`Comb::decrypt`], and [`Field::Padding`] for invalid padding; the
+    /// data is wiped then.
+    pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, Error> {
+        self.alone::<DECRYPT>(Message::new(Text::in_place(data)).nonce(nonce))
+    }
+
+    /// Computes the tag of `data`, in a mode without a nonce.
+    ///
+    /// # Errors
+    /// As [`Comb::mac`].
+    pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.mac_with_nonce(&[], data, tag)
+    }
+
+    /// Computes the tag of `data` with a nonce.
+    ///
+    /// # Errors
+    /// As [`Comb::mac`].
+    pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        let text = Text::read_only(data);
+        self.alone::<MAC>(Message::new(text).nonce(nonce).tag(tag))
+            .map(|_| ())
+    }
+
+    /// Encrypts `data` in place and makes its tag.
+    ///
+    /// ```
+    /// use aescomb::{Key, Mode};
+    /// let key = Key::new(Mode::Gcm, &[0; 16])?;
+    /// let (mut data, mut tag) = (*b"any number of bytes", [0; 16]);
+    /// key.seal_in_place(&[1; 12], b"header", &mut data, &mut tag)?;
+    /// key.open_in_place(&[1; 12], b"header", &mut data, &tag)?;
+    /// assert_eq!(&data, b"any number of bytes");
+    /// assert!(key.open_in_place(&[1; 12], b"header", &mut data, &tag).is_err());
+    /// assert_eq!(data, [0; 19]);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::seal`]; a mode whose sealed text is longer needs room that a slice
+    /// does not say it has, and takes a batch of one.
+    pub fn seal_in_place(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        data: &mut [u8],
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let message = Message::new(Text::in_place(data))
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .tag(tag);
+        self.alone::<SEAL>(message).map(|_| ())
+    }
+
+    /// Decrypts `data` in place, checks its tag, and returns how many bytes of it are
+    /// plaintext.
+    ///
+    /// # Errors
+    /// As [`Comb::open`], and [`Field::Tag`] for a tag that is wrong; the data is
+    /// wiped then. A mode that does not tell how long the message is takes a batch of
+    /// one.
+    pub fn open_in_place(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        data: &mut [u8],
+        tag: &[u8],
+    ) -> Result<usize, Error> {
+        let message = Message::new(Text::in_place(data))
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .given_tag(tag);
+        self.alone::<OPEN>(message)
+    }
+
+    /// One message, whose tag is not appended: the bytes of its result.
+    #[inline(always)]
+    pub(crate) fn alone<const OP: u8>(&self, mut message: Message<'_>) -> Result<usize, Error> {
+        self.mode().run_alone::<OP>(self, message.job_mut())
+    }
+}
+
+/// Checks one message of a mode and does it: the bytes of its result.
+///
+/// Not in line: the caller has a jump to it for each mode.
+#[inline(never)]
+pub(crate) fn single<R: Registered, const OP: u8>(
+    key: &Key,
+    job: &mut Job,
+) -> Result<usize, Error> {
+    let op = const { Op::ALL[OP as usize] };
+    if const { !R::INFO.kind.has(Op::ALL[OP as usize]) } {
+        return Err(no_operation(op));
+    }
+    let rules = const { &Rules::of(&R::INFO, Op::ALL[OP as usize]) };
+    if let Some(refusal) = rules.refusal_of(key, job) {
+        return Err(refusal);
+    }
+    rules.before(job);
+    if const { !matches!(Op::ALL[OP as usize], Op::Open | Op::Verify) } {
+        if const { matches!(Op::ALL[OP as usize], Op::Decrypt) } {
+            alone::<R::Backward>(key, job, None);
+        } else {
+            alone::<R::Forward>(key, job, None);
+        }
+        let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
+        return rules.after(job).ok_or(bad);
+    }
+    let mut verdict = FAILED;
+    if const { matches!(Op::ALL[OP as usize], Op::Open) } {
+        alone::<R::Backward>(key, job, Some(&mut verdict));
+    } else {
+        alone::<R::Forward>(key, job, Some(&mut verdict));
+    }
+    let good = is_zero(&verdict);
+    match good.then(|| rules.after(job)).flatten() {
+        Some(len) => Ok(len),
+        None => {
+            // It would tell what the right tag is.
+            verdict = FAILED;
+            zeroize::optimization_barrier(&verdict);
+            if op == Op::Open {
+                job.wipe();
+            }
+            Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
+        }
+    }
+}
