@@ -258,8 +258,7 @@ impl RecordKey {
         if !expected {
             return Err(AlertDescription::UnexpectedMessage);
         }
-        if record.len() < self.record_len(0) {
-            // Too short for a tag.
+        if record.len() < self.prefix() + self.tag_bytes() {
             return Err(AlertDescription::BadRecordMac);
         }
         let nonce = match self.newer {

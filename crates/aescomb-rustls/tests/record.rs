@@ -154,7 +154,7 @@ fn records_that_are_none() {
         };
         let most = if key.is_tls13() { 256 } else { 2048 };
         let inbound = |typ, len| key.inbound(0, &record(typ, len)).err();
-        let least = key.record_len(0) - 5;
+        let least = key.prefix() + key.tag_bytes() - 5;
         assert_eq!(inbound(23, least), None);
         assert_eq!(inbound(23, least - 1), Some(AlertDescription::BadRecordMac));
         assert_eq!(inbound(23, 0), Some(AlertDescription::BadRecordMac));
@@ -174,7 +174,7 @@ fn records_that_are_none() {
         }
         // Contents: too much, or nothing at all.
         let frame = |len| key.inbound(0, &record(23, len)).expect("a good header");
-        let long = least + MAX_DATA + 1;
+        let long = key.record_len(MAX_DATA + 1) - 5;
         assert_eq!(
             frame(long).contents(&record(23, long)),
             Err(AlertDescription::RecordOverflow)

@@ -124,36 +124,26 @@ pub fn handshake(
     data: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) -> Handshake {
+    let mut failed = false;
     loop {
         let UnbufferedStatus { discard, state } = tls.process_tls_records(&mut received[*used..]);
-        let end = match state {
-            Ok(ConnectionState::EncodeTlsData(message)) => {
-                encode(message, out);
-                None
-            }
+        *used += discard;
+        match state {
+            Ok(ConnectionState::EncodeTlsData(message)) => encode(message, out),
             // `out` is sent before anything else.
-            Ok(ConnectionState::TransmitTlsData(sent)) => {
-                sent.done();
-                None
-            }
+            Ok(ConnectionState::TransmitTlsData(sent)) => sent.done(),
             Ok(ConnectionState::ReadTraffic(mut records)) => {
                 while let Some(Ok(record)) = records.next_record() {
                     data.extend_from_slice(record.payload);
                 }
-                None
             }
-            Ok(ConnectionState::BlockedHandshake) => Some(Handshake::Going),
-            Ok(ConnectionState::WriteTraffic(_)) => Some(Handshake::Done),
+            Ok(ConnectionState::BlockedHandshake) => return Handshake::Going,
+            Ok(ConnectionState::WriteTraffic(_)) => return Handshake::Done,
             // The peer has closed it, and there is nobody to answer.
-            Ok(_) => Some(Handshake::Failed),
-            Err(_) => {
-                alerts(tls, out);
-                Some(Handshake::Failed)
-            }
-        };
-        *used += discard;
-        if let Some(end) = end {
-            return end;
+            Ok(_) => return Handshake::Failed,
+            // After an error rustls first has an alert to send, then the same error.
+            Err(_) if failed => return Handshake::Failed,
+            Err(_) => failed = true,
         }
     }
 }
@@ -165,17 +155,6 @@ fn encode<Data>(mut message: EncodeTlsData<'_, Data>, out: &mut Vec<u8>) {
         message
             .encode(&mut out[start..])
             .expect("a message of that length");
-    }
-}
-
-/// What rustls has to say after an error.
-fn alerts(tls: &mut UnbufferedServerConnection, out: &mut Vec<u8>) {
-    while let Ok(state) = tls.process_tls_records(&mut []).state {
-        match state {
-            ConnectionState::EncodeTlsData(message) => encode(message, out),
-            ConnectionState::TransmitTlsData(sent) => sent.done(),
-            _ => return,
-        }
     }
 }
 
