@@ -119,8 +119,7 @@ fn run() -> Result<(), String> {
     let objects = objects.map_err(|e| format!("{}: {e}", root.display()))?;
     let listen = options.listen;
     let server = server::Server::new(options, tls, objects);
-    let server = server.map_err(|e| format!("{listen}: {e}"))?;
-    let address = server.address().map_err(|e| e.to_string())?;
+    let (server, address) = server.map_err(|e| format!("{listen}: {e}"))?;
     println!("listening on {address}");
     let done = server.run().map_err(|e| e.to_string())?;
     println!(

@@ -51,7 +51,8 @@ pub struct Summary {
 
 pub struct Server {
     poll: Poll,
-    listener: TcpListener,
+    /// None when no more connections are accepted.
+    listener: Option<TcpListener>,
     signals: Signals,
     tls: Arc<ServerConfig>,
     options: Options,
@@ -93,18 +94,24 @@ struct Span {
 }
 
 impl Server {
-    pub fn new(options: Options, tls: Arc<ServerConfig>, objects: Objects) -> io::Result<Server> {
+    /// A server that listens, and the address at which it does.
+    pub fn new(
+        options: Options,
+        tls: Arc<ServerConfig>,
+        objects: Objects,
+    ) -> io::Result<(Server, SocketAddr)> {
         let poll = Poll::new()?;
         let mut listener = TcpListener::bind(options.listen)?;
+        let address = listener.local_addr()?;
         poll.registry()
             .register(&mut listener, LISTENER, Interest::READABLE)?;
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         poll.registry()
             .register(&mut signals, SIGNALS, Interest::READABLE)?;
         let now = Instant::now();
-        Ok(Server {
+        let server = Server {
             poll,
-            listener,
+            listener: Some(listener),
             signals,
             tls,
             engine: Engine::new(options.layer == Layer::Single),
@@ -124,11 +131,8 @@ impl Server {
             accepted: 0,
             now,
             swept: now,
-        })
-    }
-
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        };
+        Ok((server, address))
     }
 
     /// Serves until a signal says to stop, and then until all answers are sent.
@@ -142,12 +146,12 @@ impl Server {
             let wait = if busy { Duration::ZERO } else { SWEEP };
             self.wait(&mut events, wait)?;
             if !busy && !events.is_empty() && !self.options.gather.is_zero() {
-                self.events(&events)?;
+                self.events(&events);
                 std::thread::sleep(self.options.gather);
                 self.wait(&mut events, Duration::ZERO)?;
             }
             self.now = Instant::now();
-            self.events(&events)?;
+            self.events(&events);
             self.receive();
             self.send();
             if self.now.duration_since(self.swept) >= SWEEP {
@@ -176,14 +180,14 @@ impl Server {
         }
     }
 
-    fn events(&mut self, events: &Events) -> io::Result<()> {
+    fn events(&mut self, events: &Events) {
         let mut accept = false;
         for event in events {
             match event.token() {
                 LISTENER => accept = true,
                 SIGNALS => {
                     if self.signals.pending().next().is_some() {
-                        self.stop()?;
+                        self.stop();
                     }
                 }
                 Token(id) => self.event(id, event),
@@ -192,7 +196,6 @@ impl Server {
         if accept {
             self.accept();
         }
-        Ok(())
     }
 
     fn event(&mut self, id: usize, event: &Event) {
@@ -219,12 +222,15 @@ impl Server {
 
     fn accept(&mut self) {
         loop {
-            if self.connections.len() >= self.options.connections || self.stopping.is_some() {
+            if self.connections.len() >= self.options.connections {
                 // Those that wait are accepted when others have ended.
                 self.accepting = false;
                 return;
             }
-            let socket = match self.listener.accept() {
+            let Some(listener) = &self.listener else {
+                return;
+            };
+            let socket = match listener.accept() {
                 Ok((socket, _)) => socket,
                 Err(error) => match error.kind() {
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => continue,
@@ -638,11 +644,10 @@ impl Server {
         };
         let mut burst = 0;
         loop {
-            if ours.is_worn(self.options.rekey) && connection.closing == Closing::No {
-                if !ours.renew() {
-                    ours.alert(AlertDescription::CloseNotify);
-                    connection.closing = Closing::Sending;
-                }
+            let worn = ours.is_worn(self.options.rekey) && connection.closing == Closing::No;
+            if worn && !ours.renew() {
+                ours.alert(AlertDescription::CloseNotify);
+                connection.closing = Closing::Sending;
             }
             while let Some((content, bytes, new_key)) = ours.take_due() {
                 let room = add(&mut ours.tx, content, bytes.len(), &mut |to| {
@@ -876,14 +881,14 @@ impl Server {
     }
 
     /// No more connections, and no more requests on those there are.
-    fn stop(&mut self) -> io::Result<()> {
+    fn stop(&mut self) {
         if self.stopping.is_some() {
             // The second signal does not wait.
             self.stopping = Some(self.now);
-            return Ok(());
+            return;
         }
         self.stopping = Some(self.now + self.options.grace);
-        self.poll.registry().deregister(&mut self.listener)?;
+        self.listener = None;
         let all: Vec<usize> = self.connections.iter().map(|(id, _)| id).collect();
         for id in all {
             let connection = &mut self.connections[id];
@@ -892,7 +897,6 @@ impl Server {
                 self.close(id);
             }
         }
-        Ok(())
     }
 
     /// Ends what has taken too long.

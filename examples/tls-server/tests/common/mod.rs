@@ -111,6 +111,11 @@ impl Server {
     /// Asks it to stop, and waits until it has: what it says at the end.
     pub fn stop(mut self) -> String {
         self.signal();
+        self.wait()
+    }
+
+    /// Waits until it has stopped.
+    pub fn wait(&mut self) -> String {
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).expect("text");
         assert!(self.child.wait().expect("a child").success());
