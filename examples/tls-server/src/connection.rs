@@ -401,6 +401,20 @@ impl Connection {
         self.pending_sent < self.pending.len()
     }
 
+    /// Something of every line of memory that a request and its answer take.
+    pub fn look(&self) -> u64 {
+        let own = self.burst as u64 + self.exchange.left() + u64::from(self.readable);
+        match &self.tls {
+            Tls::Ours(records) => {
+                let Records { tx, rx, .. } = &**records;
+                let key = |key: &RecordKey| key.tag_bytes() as u64 + key.mode() as u64;
+                let more = records.due.len() + records.handshake.len();
+                own + tx.seq + rx.seq + key(&tx.key) + key(&rx.key) + more as u64
+            }
+            _ => own,
+        }
+    }
+
     /// Whether the peer sends no more requests.
     pub fn is_ended(&self) -> bool {
         self.hung_up || self.said_end

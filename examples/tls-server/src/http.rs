@@ -1,7 +1,7 @@
 //! HTTP/1.1, as much as a server of objects wants: GET and HEAD with keep-alive.
 
 use crate::object::{Object, Objects};
-use std::io::{self, Write};
+use std::io;
 use std::time::Instant;
 
 /// The most bytes of a request.
@@ -11,10 +11,10 @@ const MAX_HEADERS: usize = 64;
 /// Requests that have come, and the answer that is being sent.
 #[derive(Default)]
 pub struct Exchange {
-    /// What has come and is not yet a whole request.
+    /// What has come and is not yet a whole request, or has to wait for its turn.
     input: Vec<u8>,
-    head: Vec<u8>,
-    head_sent: usize,
+    /// Until it is sent, which it is as a whole.
+    head: Option<Head>,
     body: Option<Object>,
     offset: u64,
     end: u64,
@@ -24,15 +24,53 @@ pub struct Exchange {
     begun: bool,
 }
 
+/// An answer's head, of which nothing is written before its record is made.
+#[derive(Clone, Copy)]
+struct Head {
+    /// With fields that belong to it.
+    status: &'static str,
+    len: u64,
+    /// The field that says whether the connection stays.
+    connection: &'static str,
+}
+
+const CLOSE: &str = "Connection: close\r\n";
+
+impl Head {
+    /// Calls `write` with its parts, one after the other.
+    fn parts(&self, mut write: impl FnMut(&[u8])) {
+        let mut digits = [0; 20];
+        let (mut at, mut rest) = (digits.len(), self.len);
+        while rest > 0 || at == digits.len() {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        write(b"HTTP/1.1 ");
+        write(self.status.as_bytes());
+        write(b"\r\nContent-Length: ");
+        write(&digits[at..]);
+        write(b"\r\n");
+        write(self.connection.as_bytes());
+        write(b"\r\n");
+    }
+
+    fn len(&self) -> usize {
+        let mut len = 0;
+        self.parts(|part| len += part.len());
+        len
+    }
+}
+
 impl Exchange {
     /// Whether there is something to send.
     pub fn answering(&self) -> bool {
-        self.head_sent < self.head.len() || self.offset < self.end
+        self.head.is_some() || self.offset < self.end
     }
 
     /// Bytes that can be sent.
     pub fn left(&self) -> u64 {
-        (self.head.len() - self.head_sent) as u64 + (self.end - self.offset)
+        self.head.as_ref().map_or(0, Head::len) as u64 + (self.end - self.offset)
     }
 
     /// Whether the answer that was sent, or is being sent, is the last one.
@@ -51,20 +89,25 @@ impl Exchange {
         self.begun && !before
     }
 
-    /// Whether there is a part of a request.
-    pub fn has_input(&self) -> bool {
-        !self.input.is_empty()
-    }
-
     /// Whether no more should be read before what has come is answered.
     pub fn is_full(&self) -> bool {
         self.input.len() >= MAX_REQUEST
     }
 
-    /// Takes bytes that have come.
-    pub fn receive(&mut self, bytes: &[u8]) {
-        if !self.last {
+    /// Takes bytes that have come, and begins the answer to the next request, if there is one
+    /// and nothing is being answered.
+    pub fn receive(&mut self, bytes: &[u8], objects: &mut Objects, now: Instant) {
+        if self.last {
+            return;
+        }
+        if self.answering() || !self.input.is_empty() {
             self.input.extend_from_slice(bytes);
+            return self.next(objects, now);
+        }
+        // Mostly it is one whole request.
+        let used = self.parse(bytes, objects, now);
+        if !self.last {
+            self.input.extend_from_slice(&bytes[used..]);
         }
     }
 
@@ -73,16 +116,24 @@ impl Exchange {
         if self.answering() || self.last || self.input.is_empty() {
             return;
         }
-        self.head.clear();
-        self.head_sent = 0;
+        let mut input = std::mem::take(&mut self.input);
+        let used = self.parse(&input, objects, now);
+        if !self.last {
+            input.drain(..used);
+            self.input = input;
+        }
+    }
+
+    /// Begins the answer to the first request in `input`: how many bytes it has, 0 if it is
+    /// not there as a whole.
+    fn parse(&mut self, input: &[u8], objects: &mut Objects, now: Instant) -> usize {
         self.body = None;
         (self.offset, self.end) = (0, 0);
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
-        let parsed = request.parse(&self.input);
-        let len = match parsed {
+        let len = match request.parse(input) {
             Ok(httparse::Status::Complete(len)) if len <= MAX_REQUEST => len,
-            Ok(httparse::Status::Partial) if self.input.len() < MAX_REQUEST => return,
+            Ok(httparse::Status::Partial) if input.len() < MAX_REQUEST => return 0,
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {
                 return self.refuse("431 Request Header Fields Too Large");
             }
@@ -121,49 +172,52 @@ impl Exchange {
         let path = request.path.unwrap_or_default();
         let path = path.split_once('?').map_or(path, |(path, _)| path);
         self.last = close || !newer && !keep;
-        let connection = match (self.last, newer) {
-            (true, _) => "Connection: close\r\n",
-            (false, false) => "Connection: keep-alive\r\n",
-            (false, true) => "",
-        };
         let found = objects.find(path, now);
-        let status = match found {
-            Some(_) => "200 OK\r\nContent-Type: application/octet-stream",
-            None => "404 Not Found",
-        };
-        let size = found.as_ref().map_or(0, Object::len);
-        write!(
-            self.head,
-            "HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{connection}\r\n"
-        )
-        .expect("memory");
+        let len_of_body = found.as_ref().map_or(0, Object::len);
+        self.head = Some(Head {
+            status: match found {
+                Some(_) => "200 OK\r\nContent-Type: application/octet-stream",
+                None => "404 Not Found",
+            },
+            len: len_of_body,
+            connection: match (self.last, newer) {
+                (true, _) => CLOSE,
+                (false, false) => "Connection: keep-alive\r\n",
+                (false, true) => "",
+            },
+        });
         if method == "GET" {
-            (self.body, self.end) = (found, size);
+            (self.body, self.end) = (found, len_of_body);
         }
-        self.input.drain(..len);
         self.begun = false;
+        len
     }
 
     /// Answers what cannot be served; nothing after it can be understood.
-    fn refuse(&mut self, status: &str) {
-        write!(
-            self.head,
-            "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        )
-        .expect("memory");
+    fn refuse(&mut self, status: &'static str) -> usize {
+        self.head = Some(Head {
+            status,
+            len: 0,
+            connection: CLOSE,
+        });
         self.last = true;
-        self.input = Vec::new();
+        0
     }
 
-    /// Fills `out`, which is not longer than what is [left](Exchange::left).
+    /// Fills `out`, which is not longer than what is [left](Exchange::left), and has room for
+    /// a head.
     ///
     /// # Errors
     /// If the object cannot be read.
     pub fn read(&mut self, out: &mut [u8]) -> io::Result<()> {
-        let n = out.len().min(self.head.len() - self.head_sent);
-        let (head, body) = out.split_at_mut(n);
-        head.copy_from_slice(&self.head[self.head_sent..self.head_sent + n]);
-        self.head_sent += n;
+        let mut at = 0;
+        if let Some(head) = self.head.take() {
+            head.parts(|part| {
+                out[at..at + part.len()].copy_from_slice(part);
+                at += part.len();
+            });
+        }
+        let body = &mut out[at..];
         if let Some(object) = &self.body {
             object.read(self.offset, body)?;
             self.offset += body.len() as u64;
@@ -178,10 +232,10 @@ mod tests {
 
     fn answers(exchange: &mut Exchange, request: &[u8]) -> Vec<String> {
         let mut objects = Objects::new(None).expect("no folder");
-        exchange.receive(request);
+        let now = Instant::now();
+        exchange.receive(request, &mut objects, now);
         let mut all = Vec::new();
         loop {
-            exchange.next(&mut objects, Instant::now());
             if !exchange.answering() {
                 return all;
             }
@@ -194,6 +248,7 @@ mod tests {
                 + 4;
             let head = String::from_utf8(out[..end].to_vec()).expect("text");
             all.push(format!("{head}{} bytes", out.len() - end));
+            exchange.next(&mut objects, now);
         }
     }
 
@@ -292,10 +347,10 @@ mod tests {
         let mut exchange = Exchange::default();
         for byte in &request[..request.len() - 1] {
             assert!(answers(&mut exchange, &[*byte]).is_empty());
-            assert!(exchange.has_input());
+            assert!(!exchange.input.is_empty());
         }
         assert_eq!(answers(&mut exchange, b"\n").len(), 1);
-        assert!(!exchange.has_input());
+        assert!(exchange.input.is_empty());
         assert_eq!(answers(&mut exchange, &request.repeat(5)).len(), 5);
         assert!(!exchange.is_last() && !exchange.is_full());
     }

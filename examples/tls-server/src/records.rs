@@ -149,6 +149,14 @@ fn groups<'a>(
     message: impl Fn(&'a Frame, &'a mut [u8]) -> Message<'a>,
 ) -> [Group<'a>; 2] {
     let mut groups = [Group::default(), Group::default()];
+    if let Some(first) = records.first() {
+        // Mostly all are of one mode.
+        let group = &mut groups[usize::from(key(first.connection).mode() == Mode::Gcm)];
+        group.keys.reserve(records.len());
+        group.firsts.reserve(records.len());
+        group.batch.reserve(records.len());
+        group.places.reserve(records.len());
+    }
     let (mut start, mut last) = (0, None);
     let mut which = 0;
     for (place, record) in records.iter().enumerate() {

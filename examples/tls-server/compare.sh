@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Compares servers and cipher suites: installs nginx and h2load, compiles the server, and
+# prints the tables. `./compare.sh --help` lists what can be varied.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+if ! command -v nginx h2load openssl curl python3 taskset >/dev/null; then
+    ../../.ci/packages nginx-light nghttp2-client openssl curl python3 util-linux >&2
+fi
+cargo build --release --quiet --locked
+exec python3 compare.py "$@"
