@@ -181,7 +181,7 @@ class Bench:
                 done += self.load(url, suite, "-n", str(at_once), "-c", str(at_once))
             elapsed = time.monotonic() - start
             user, system = Cpu(pid).since(before)
-        return {"count": done, "seconds": elapsed, "user": user / done, "system": system / done}
+        return figures(size, done, elapsed, user, system)
 
     def load(self, url, suite, *options):
         out = run(*self.client("h2load", "--h1", "-t", "1", *self.options(suite), *options, url))
@@ -209,7 +209,7 @@ class Bench:
             user, system = Cpu(pid).since(before)
             out = load.communicate()[0]
             done = int(re.search(r"(\d+) succeeded", out)[1])
-        return {"count": done, "seconds": seconds, "user": user / done, "system": system / done}
+        return figures(size, done, seconds, user, system)
 
     def handshakes(self, server, suite, seconds):
         """New connections, one after the other, for 1 KB each: openssl s_time."""
@@ -221,7 +221,13 @@ class Bench:
                                    "-www", f"/{SIZES['1 KB']}"))
             done = int(re.search(r"(\d+) connections in \d+ real seconds", out)[1])
             user, system = Cpu(pid).since(before)
-        return {"count": done, "seconds": seconds, "user": user / done, "system": system / done}
+        return figures(SIZES["1 KB"], done, seconds, user, system)
+
+
+def figures(size, done, seconds, user, system):
+    """Of each session or answer."""
+    return {"bytes": size, "user": user / done, "system": system / done,
+            "each_second": done / seconds}
 
 
 def cases(quick):
@@ -229,13 +235,21 @@ def cases(quick):
     for size in ["500 KB"] if quick else ["500 KB", "10 MB"]:
         for suite, servers in SESSIONS.items():
             for server in servers:
-                yield size, suite, server, 1.5 if quick else 4
+                yield size, suite, server, 1.5 if quick else 8
     if not quick:
         for suite, servers in SMALL.items():
             for server in servers:
-                yield "1 KB", suite, server, 10
+                yield "1 KB", suite, server, 15
         for server in ["batch", "aws-lc", "nginx"]:
             yield "handshake", GCM, server, 3
+
+
+def place(row):
+    """The order of tables: that of the lists above."""
+    suites = [short(suite) for suite in SESSIONS]
+    sizes = ["500 KB", "10 MB", "1 KB", "handshake"]
+    servers = list(SERVERS.values())
+    return (sizes.index(row["case"]), suites.index(row["suite"]), servers.index(row["server"]))
 
 
 def row(cells, widths):
@@ -253,58 +267,58 @@ def short(suite):
     return suite if suite == CBC else suite.removeprefix("TLS_").rsplit("_", 1)[0]
 
 
-def tables(results):
-    def get(size, suite, server):
-        return results.get(f"{size}, {suite}, {server}")
+RATIOS = [
+    (size, suite, server, most)
+    for size in ["500 KB", "10 MB"]
+    for suite, server, most in [
+        (CCM, "rustls-ccm", 0.35), (CCM, "nginx", 0.35), (CCM, "single", None),
+        (CCM_8, "rustls-ccm", 0.35), (CCM_8, "nginx", 0.35),
+        (GCM, "aws-lc", 1.05), (GCM_256, "aws-lc", 1.05), (GCM, "single", None),
+        (GCM, "nginx", None),
+    ]
+] + [("1 KB", CCM, "single", 0.5), ("1 KB", CCM, "rustls-ccm", None), ("1 KB", CCM, "nginx", None),
+     ("1 KB", GCM, "single", None), ("1 KB", GCM, "aws-lc", None)]
+"""What this server's user time, with all connections together, is set beside; and what the
+ratio ought to be at most."""
 
-    for size in ["500 KB", "10 MB"]:
-        rows = []
-        for suite, servers in SESSIONS.items():
-            for server in servers:
-                if found := get(size, suite, server):
-                    scale = 1e9 / SIZES[size]
-                    rows.append([short(suite), SERVERS[server],
-                                 f"{found['user'] * 1e3:.2f}", f"{found['system'] * 1e3:.2f}",
-                                 f"{found['user'] * scale:.3f}", f"{found['system'] * scale:.3f}",
-                                 f"{found['count'] / found['seconds']:.0f}"])
-        if rows:
-            print(f"\nSessions of {size}: CPU time of the server\n")
-            print(table(["suite", "server", "user ms/session", "system ms/session", "user s/GB",
-                         "system s/GB", "sessions/s"], rows))
-    for size, title in [("1 KB", f"Answers of 1 KB to {CONNECTIONS} connections, handshakes apart"),
-                        ("handshake", "A handshake and 1 KB, one after the other (s_time)")]:
-        rows = []
-        for suite in SMALL:
-            for server in SERVERS:
-                if found := get(size, suite, server):
-                    rows.append([short(suite), SERVERS[server], f"{found['user'] * 1e6:.2f}",
-                                 f"{found['system'] * 1e6:.2f}",
-                                 f"{found['count'] / found['seconds']:.0f}"])
+
+def ratios(rows):
+    found = {(row["case"], row["suite"], row["server"]): row for row in rows}
+    for size, suite, server, most in RATIOS:
+        ours = found.get((size, short(suite), SERVERS["batch"]))
+        theirs = found.get((size, short(suite), SERVERS[server]))
+        if ours and theirs:
+            both = (ours["user"] + ours["system"]) / (theirs["user"] + theirs["system"])
+            yield {"case": size, "suite": short(suite), "other": SERVERS[server],
+                   "user": ours["user"] / theirs["user"], "both": both, "target": most}
+
+
+def show(kept):
+    print(f"{kept['cpu']}, {kept['date']}; {', '.join(kept['versions'])}")
+    titles = {
+        "500 KB": "Sessions of 500 KB", "10 MB": "Sessions of 10 MB",
+        "1 KB": f"Answers of 1 KB to {CONNECTIONS} connections, without their handshakes",
+        "handshake": "New connections for 1 KB, one after the other (openssl s_time)",
+    }
+    for case, title in titles.items():
+        rows = [row for row in kept["rows"] if row["case"] == case]
         if rows:
             print(f"\n{title}: CPU time of the server\n")
-            print(table(["suite", "server", "user us", "system us", "each second"], rows))
-
-    rows = []
-    for size, suite, server, most in [
-        (size, suite, server, most)
-        for size in ["500 KB", "10 MB"]
-        for suite, server, most in [(CCM, "rustls-ccm", 0.35), (CCM, "nginx", 0.35),
-                                    (CCM_8, "rustls-ccm", 0.35), (CCM_8, "nginx", 0.35),
-                                    (CCM, "single", None), (GCM, "aws-lc", 1.05),
-                                    (GCM_256, "aws-lc", 1.05), (GCM, "nginx", None),
-                                    (GCM, "single", None)]
-    ] + [("1 KB", CCM, "single", 0.5), ("1 KB", CCM, "rustls-ccm", None),
-         ("1 KB", GCM, "single", None)]:
-        ours, theirs = get(size, suite, "batch"), get(size, suite, server)
-        if ours and theirs:
-            ratio = ours["user"] / theirs["user"]
-            whole = (ours["user"] + ours["system"]) / (theirs["user"] + theirs["system"])
-            target = "-" if most is None else f"{most}, " + ("met" if ratio <= most else "missed")
-            rows.append([f"{size}, {short(suite)}", SERVERS[server], f"{ratio:.2f}",
-                         f"{whole:.2f}", target])
-    if rows:
-        print("\nBatch over others, user time, and user and system together\n")
-        print(table(["case", "other", "user", "both", "target"], rows))
+            print(table(["suite", "server", "user ms", "system ms", "user s/GB", "system s/GB",
+                         "each second"],
+                        [[row["suite"], row["server"],
+                          f"{row['user'] * 1e3:.3f}", f"{row['system'] * 1e3:.3f}",
+                          f"{row['user'] * 1e9 / row['bytes']:.3f}",
+                          f"{row['system'] * 1e9 / row['bytes']:.3f}",
+                          f"{row['each_second']:.0f}"] for row in rows]))
+    if kept["ratios"]:
+        print("\nRecords of all connections together, over others\n")
+        print(table(["case", "other", "user time", "user and system", "target of user time"],
+                    [[f"{r['case']}, {r['suite']}", r["other"], f"{r['user']:.2f}",
+                      f"{r['both']:.2f}",
+                      "" if r["target"] is None else
+                      f"{r['target']}, {'met' if r['user'] <= r['target'] else 'missed'}"]
+                     for r in kept["ratios"]]))
 
 
 def main():
@@ -320,7 +334,7 @@ def main():
     wanted = 4 * CONNECTIONS
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    kept = {"results": {}}
+    kept = {"rows": []}
     if options.json and options.json.exists():
         kept = json.loads(options.json.read_text())
     with open("/proc/cpuinfo") as file:
@@ -344,11 +358,16 @@ def main():
                 found = bench.sessions(server, suite, SIZES[size], seconds)
             print(f"{name}: user {found['user'] * 1e6:.1f} us, system {found['system'] * 1e6:.1f} us",
                   file=sys.stderr)
-            kept["results"][name] = found
+            row = {"case": size, "suite": short(suite), "server": SERVERS[server]} | found
+            same = ["case", "suite", "server"]
+            kept["rows"] = [r for r in kept["rows"] if any(r[k] != row[k] for k in same)] + [row]
+            kept["rows"].sort(key=place)
+            kept["ratios"] = list(ratios(kept["rows"]))
             if options.json:
                 options.json.write_text(json.dumps(kept, indent=1) + "\n")
-    print(f"{kept['cpu']}, {kept['date']}; {', '.join(kept['versions'])}")
-    tables(kept["results"])
+    if not kept["rows"]:
+        sys.exit(f"compare.py: no case has \"{options.only}\" in its name")
+    show(kept)
 
 
 main()

@@ -2,6 +2,7 @@
 
 use crate::object::{Object, Objects};
 use std::io;
+use std::mem::MaybeUninit;
 use std::time::Instant;
 
 /// The most bytes of a request.
@@ -129,9 +130,9 @@ impl Exchange {
     fn parse(&mut self, input: &[u8], objects: &mut Objects, now: Instant) -> usize {
         self.body = None;
         (self.offset, self.end) = (0, 0);
-        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
-        let len = match request.parse(input) {
+        let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        let len = match request.parse_with_uninit_headers(input, &mut headers) {
             Ok(httparse::Status::Complete(len)) if len <= MAX_REQUEST => len,
             Ok(httparse::Status::Partial) if input.len() < MAX_REQUEST => return 0,
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {

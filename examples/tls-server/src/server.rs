@@ -453,7 +453,6 @@ impl Server {
             Handshake::Failed => {
                 connection.closing = Closing::Sending;
                 self.flush(id);
-                self.finish(id);
             }
             Handshake::Done => self.shaken(id, &data),
         }
