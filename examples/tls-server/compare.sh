@@ -8,4 +8,6 @@ if ! command -v nginx h2load openssl curl python3 taskset >/dev/null; then
     ../../.ci/packages nginx-light nghttp2-client openssl curl python3 util-linux >&2
 fi
 cargo build --release --quiet --locked
+# User and system time are told apart well with perf, and badly without.
+command -v perf >/dev/null || ../../.ci/packages --known linux-perf >&2 || true
 exec python3 compare.py "$@"
