@@ -251,7 +251,10 @@ impl Server {
                     Tls::Rustls(Box::new(tls))
                 }),
             };
-            let Ok(tls) = tls else { return };
+            let Ok(tls) = tls else {
+                self.accepting = false;
+                return;
+            };
             let _ = socket.set_nodelay(true);
             let entry = self.connections.vacant_entry();
             let token = Token(entry.key());
@@ -263,6 +266,7 @@ impl Server {
                 .register(&mut connection.socket, token, both);
             if registered.is_err() {
                 self.connections.remove(token.0);
+                self.accepting = false;
                 return;
             }
             self.accepted += 1;
@@ -288,7 +292,7 @@ impl Server {
         }
     }
 
-    /// Ends a connection at once. Its place in the lists is found empty, or harmless.
+    /// Ends a connection at once. Its place may still be in the lists.
     fn remove(&mut self, id: usize) {
         if self.connections.contains(id) {
             let mut connection = self.connections.remove(id);
@@ -310,7 +314,10 @@ impl Server {
             let Some(connection) = self.connections.get_mut(id) else {
                 continue;
             };
-            connection.in_reading = false;
+            if !std::mem::take(&mut connection.in_reading) {
+                // Of another connection that had this place.
+                continue;
+            }
             if matches!(connection.tls, Tls::Rustls(_)) {
                 self.receive_by_rustls(id);
                 continue;
@@ -358,7 +365,7 @@ impl Server {
         std::hint::black_box(sum);
     }
 
-    /// The next record of every slot: whether there was any.
+    /// The next record of every slot: whether there may be more.
     fn open(&mut self, slots: &mut [Slot]) -> bool {
         self.records.clear();
         for slot in slots.iter_mut().filter(|slot| !slot.done) {
@@ -373,7 +380,7 @@ impl Server {
             ..
         } = self;
         if records.is_empty() {
-            return false;
+            return slots.iter().any(|slot| !slot.done);
         }
         let opened = engine.open(inbox, records, |id| &ours(connections, id).rx.key, bad);
         opened.expect("records of allowed lengths");
@@ -587,7 +594,9 @@ impl Server {
             let Some(connection) = self.connections.get_mut(id) else {
                 continue;
             };
-            connection.in_sending = false;
+            if !std::mem::take(&mut connection.in_sending) {
+                continue;
+            }
             if connection.is_pending() || connection.closing == Closing::Waiting {
                 continue;
             }
