@@ -31,8 +31,8 @@ CBC = "ECDHE-ECDSA-AES128-SHA"
 """Of TLS 1.2, by OpenSSL's name: AES-128 in CBC with HMAC-SHA-1."""
 
 OURS = {
-    "batch": "batch: this server, records of all connections together",
-    "single": "single: this server, one record at a time",
+    "batch": "this server, batch",
+    "single": "this server, single",
     "rustls": "rustls, suites of aescomb-rustls",
     "aws-lc": "rustls, AWS-LC",
     "rustls-ccm": "rustls, rustls-ccm",
