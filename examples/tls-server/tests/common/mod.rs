@@ -129,6 +129,12 @@ impl Server {
         assert!(status.expect("kill").success());
     }
 
+    /// How many files and sockets it has open.
+    pub fn descriptors(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.child.id());
+        std::fs::read_dir(folder).expect("a running server").count()
+    }
+
     /// Resident memory in KiB.
     pub fn memory(&self) -> usize {
         let path = format!("/proc/{}/status", self.child.id());
