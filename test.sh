@@ -328,7 +328,7 @@ checks() {
 tls() {
     (
         cd examples/tls-server
-        cargo fmt --all --check
+        cargo fmt --check -p tls-server -p aescomb-rustls
         # For release, too: AWS-LC is compiled once.
         cargo clippy --release --locked --workspace --all-targets -- -D warnings
         RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps -p aescomb-rustls
