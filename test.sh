@@ -6,8 +6,8 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<'END'
-usage: ./test.sh [--overflow-checks] [--cargo-c] [--no-install] [--no-arm]
-                 [--no-emulation] [--quick] [--engines]
+usage: ./test.sh [--overflow-checks] [--cargo-c] [--protocols] [--engines] [--no-install]
+                 [--no-arm] [--no-emulation] [--quick]
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
@@ -21,6 +21,9 @@ packages with pip, into target/.
   --cargo-c        also compiles cargo-c, if there is none, into target/: ten minutes more.
                    With it the C library is installed, and tested as installed; without it
                    as `cargo build` makes it
+  --protocols      also compiles and tests what speaks protocols, which are workspaces of their
+                   own: aescomb-rustls and the TLS server, against openssl, curl and rustls:
+                   five minutes more, once compiled one
   --no-install     leaves out installing the Python package with pip, into target/, and its
                    tests; and cargo-c
   --no-arm         leaves out the library's tests on 64-bit ARM, emulated, with an ARM C
@@ -41,12 +44,14 @@ quick=no
 install=yes
 cargo_c=no
 engines=no
+protocols=no
 for argument in "$@"; do
     case $argument in
     --overflow-checks) overflow_checks=yes ;;
     --no-arm) arm=no ;;
     --cargo-c) cargo_c=yes ;;
     --engines) engines=yes ;;
+    --protocols) protocols=yes ;;
     --no-install) install=no ;;
     --no-emulation) emulation=no arm=no ;;
     --quick) quick=yes emulation=no arm=no install=no ;;
@@ -210,6 +215,9 @@ tools_setup() {
     if [ $install = yes ]; then
         tools+=(python)
     fi
+    if [ $protocols = yes ]; then
+        tools+=(curl openssl-command)
+    fi
     .ci/tools "${tools[@]}"
     if [ $install = yes ]; then
         python3 --version
@@ -322,6 +330,18 @@ checks() {
     fi
 }
 
+# A workspace of its own, with dependencies that the library's has not.
+tls() {
+    (
+        cd examples/tls-server
+        cargo fmt --check -p tls-server -p aescomb-rustls
+        # For release, too: AWS-LC is compiled once.
+        cargo clippy --release --locked --workspace --all-targets -- -D warnings
+        RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps -p aescomb-rustls
+        cargo test --locked --release --workspace --no-fail-fast
+    )
+}
+
 if [ $engines$install = yesno ]; then
     fail "--engines tests the Python package, which is left out"
 fi
@@ -374,6 +394,9 @@ step "compiled once" compiled_once
 for name in "${!beside_process[@]}"; do
     wait_for "$name"
 done
+if [ $protocols = yes ]; then
+    step "protocols: TLS" tls
+fi
 if [ $overflow_checks = yes ]; then
     step "tests with overflow checks" cargo test --workspace --exclude aescomb-python \
         --all-features --no-fail-fast
@@ -393,6 +416,9 @@ if [ $install$cargo_c != yesyes ]; then
 fi
 if [ $engines = no ]; then
     echo "Not tested: columns beside Spark, Ray, ClickHouse and others (--engines does)"
+fi
+if [ $protocols = no ]; then
+    echo "Not tested: protocols, which are TLS (--protocols does)"
 fi
 if [ $emulation = no ]; then
     echo "Not tested: x86-64 CPUs that lack instructions (emulation was left out)"

@@ -13,6 +13,7 @@ mod parts;
 mod peers;
 mod published;
 mod record;
+mod servers;
 
 pub(crate) use ask::{Ask, Measurer};
 pub(crate) use found::Found;
@@ -21,3 +22,4 @@ pub(crate) use page::{About, page};
 pub(crate) use parts::{PARTS, Scale, View};
 pub(crate) use peers::Peers;
 pub(crate) use record::Record;
+pub(crate) use servers::Servers;

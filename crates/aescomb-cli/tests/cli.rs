@@ -1374,6 +1374,43 @@ mod report {
     }
 
     #[test]
+    fn tls_servers() {
+        let compared = json!({
+            "date": "a day", "cpu": "their CPU", "versions": ["a server/1"],
+            "rows": [{
+                "case": "10 MB", "suite": "AES_128_CCM", "server": "their server",
+                "bytes": 10_000_000, "user": 0.0123, "system": 0.002, "each_second": 56.7,
+            }],
+            "ratios": [
+                {"case": "10 MB", "suite": "AES_128_CCM", "other": "their server",
+                 "user": 0.125, "both": 0.25, "target": 0.35},
+                {"case": "1 KB", "suite": "AES_128_CCM", "other": "their server",
+                 "user": 0.75, "both": 0.5, "target": 0.5},
+            ],
+        });
+        let servers = temporary("servers.json", compared.to_string());
+        let page = place("servers.html");
+        let ran = line(&format!(
+            "report --quick --only servers --out {page} --servers {servers}"
+        ));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let html = read(&page);
+        for text in [
+            "their server",
+            "a server/1",
+            "12.3",
+            "1.23",
+            ">57<",
+            "0.125",
+            "met (0.35)",
+            "missed (0.5)",
+            "1 of 2 targets",
+        ] {
+            assert!(html.contains(text), "{text}");
+        }
+    }
+
+    #[test]
     fn misuse() {
         let damaged = temporary("damaged.json", "{");
         for (args, says) in [
@@ -1390,6 +1427,10 @@ mod report {
                 "not what bench/peers/run.sh --json prints",
             ),
             ("--peers /no/such/file".into(), "/no/such/file"),
+            (
+                format!("--servers {damaged}"),
+                "not what examples/tls-server/compare.sh --json writes",
+            ),
             ("--core 100000".into(), "100000"),
         ] {
             let ran = line(&format!("report --quick {args}"));

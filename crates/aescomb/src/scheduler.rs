@@ -17,7 +17,7 @@ use core::ops::Range;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
 /// scheduling needs, so that calls allocate nothing once it has done some hundred
-/// messages (a [`Key`] allocates once for its tables, for its first long message or its
+/// messages (a [`Key`](crate::Key) allocates once for its tables, for its first long message or its
 /// second by itself, and once to decrypt by the inverse cipher, for the second call).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.

@@ -21,7 +21,7 @@ pub(crate) const SEAL: u8 = Op::Seal as u8;
 pub(crate) const OPEN: u8 = Op::Open as u8;
 
 /// One message at a time, under this key, with the backend that this CPU prefers.
-/// For more than a few messages, [`Comb`] is many times as fast in the modes that
+/// For more than a few messages, [`Comb`](crate::Comb) is many times as fast in the modes that
 /// are serial.
 impl Key {
     /// Encrypts `data` in place.
@@ -37,7 +37,7 @@ impl Key {
     /// ```
     ///
     /// # Errors
-    /// As [`Comb::encrypt`]; a padded mode needs room that a slice does not say
+    /// As [`Comb::encrypt`](crate::Comb::encrypt); a padded mode needs room that a slice does not say
     /// it has, and takes a batch of one.
     pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
         self.alone::<ENCRYPT>(Message::new(Text::in_place(data)).nonce(nonce))
@@ -47,7 +47,7 @@ impl Key {
     /// Decrypts `data` in place and returns how many bytes of it are plaintext.
     ///
     /// # Errors
-    /// As [`Comb::decrypt`], and [`Field::Padding`] for invalid padding; the
+    /// As [`Comb::decrypt`](crate::Comb::decrypt), and [`Field::Padding`] for invalid padding; the
     /// data is wiped then.
     pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, Error> {
         self.alone::<DECRYPT>(Message::new(Text::in_place(data)).nonce(nonce))
@@ -56,7 +56,7 @@ impl Key {
     /// Computes the tag of `data`, in a mode without a nonce.
     ///
     /// # Errors
-    /// As [`Comb::mac`].
+    /// As [`Comb::mac`](crate::Comb::mac).
     pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         self.mac_with_nonce(&[], data, tag)
     }
@@ -64,7 +64,7 @@ impl Key {
     /// Computes the tag of `data` with a nonce.
     ///
     /// # Errors
-    /// As [`Comb::mac`].
+    /// As [`Comb::mac`](crate::Comb::mac).
     pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         let text = Text::read_only(data);
         self.alone::<MAC>(Message::new(text).nonce(nonce).tag(tag))
@@ -86,7 +86,7 @@ impl Key {
     /// ```
     ///
     /// # Errors
-    /// As [`Comb::seal`]; a mode whose sealed text is longer needs room that a slice
+    /// As [`Comb::seal`](crate::Comb::seal); a mode whose sealed text is longer needs room that a slice
     /// does not say it has, and takes a batch of one.
     pub fn seal_in_place(
         &self,
@@ -106,7 +106,7 @@ impl Key {
     /// plaintext.
     ///
     /// # Errors
-    /// As [`Comb::open`], and [`Field::Tag`] for a tag that is wrong; the data is
+    /// As [`Comb::open`](crate::Comb::open), and [`Field::Tag`] for a tag that is wrong; the data is
     /// wiped then. A mode that does not tell how long the message is takes a batch of
     /// one.
     pub fn open_in_place(
@@ -138,41 +138,34 @@ pub(crate) fn single<R: Registered, const OP: u8>(
     key: &Key,
     job: &mut Job,
 ) -> Result<usize, Error> {
-    let op = const { Op::ALL[OP as usize] };
     if const { !R::INFO.kind.has(Op::ALL[OP as usize]) } {
-        return Err(no_operation(op));
+        return Err(no_operation(Op::ALL[OP as usize]));
     }
     let rules = const { &Rules::of(&R::INFO, Op::ALL[OP as usize]) };
     if let Some(refusal) = rules.refusal_of(key, job) {
         return Err(refusal);
     }
     rules.before(job);
-    if const { !matches!(Op::ALL[OP as usize], Op::Open | Op::Verify) } {
-        if const { matches!(Op::ALL[OP as usize], Op::Decrypt) } {
-            alone::<R::Backward>(key, job, None);
-        } else {
-            alone::<R::Forward>(key, job, None);
-        }
-        let bad = Error::new(Field::Padding, job.len, Allowed::Nothing);
-        return rules.after(job).ok_or(bad);
-    }
     let mut verdict = FAILED;
-    if const { matches!(Op::ALL[OP as usize], Op::Open) } {
-        alone::<R::Backward>(key, job, Some(&mut verdict));
+    let compared = match OP {
+        OPEN => Some(&mut verdict),
+        _ => None,
+    };
+    if const { matches!(OP, DECRYPT | OPEN) } {
+        alone::<R::Backward>(key, job, compared);
     } else {
-        alone::<R::Forward>(key, job, Some(&mut verdict));
+        alone::<R::Forward>(key, job, compared);
     }
-    let good = is_zero(&verdict);
-    match good.then(|| rules.after(job)).flatten() {
-        Some(len) => Ok(len),
-        None => {
-            // It would tell what the right tag is.
-            verdict = FAILED;
-            zeroize::optimization_barrier(&verdict);
-            if op == Op::Open {
-                job.wipe();
-            }
-            Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
-        }
+    let good = OP != OPEN || is_zero(&verdict);
+    if let Some(len) = good.then(|| rules.after(job)).flatten() {
+        return Ok(len);
     }
+    if OP != OPEN {
+        return Err(Error::new(Field::Padding, job.len, Allowed::Nothing));
+    }
+    // It would tell what the right tag is.
+    verdict = FAILED;
+    zeroize::optimization_barrier(&verdict);
+    job.wipe();
+    Err(Error::new(Field::Tag, job.len, Allowed::Nothing))
 }

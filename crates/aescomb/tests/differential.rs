@@ -3,7 +3,7 @@
 
 mod common;
 
-use aescomb::{Backend, Comb, Key, Keys, Kind, Mode, Op, Status};
+use aescomb::{Backend, Comb, Key, Keys, Kind, Message, Mode, Op, Status, Text};
 use common::{
     BATCHES, Call, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check, comb,
     comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint, raw_key,
@@ -269,6 +269,46 @@ fn nonces_of_all_ones() {
             }
         }
     });
+}
+
+/// Counters that begin with every last byte, so that it overflows in every row and at every
+/// place of a row, with a carry that stops at once or goes through all bytes; messages of two
+/// rows and more, whose counters come from a table.
+#[test]
+fn counters_from_every_byte_on() {
+    let raw = raw_key(Mode::Ctr, 0);
+    for mode in [Mode::Ctr, Mode::Ctr32] {
+        let key = Key::new(mode, &raw).expect("a good key");
+        let messages: Vec<_> = (0..=255)
+            .map(|last| {
+                let rest = [0xff, 0x5a][usize::from(last) % 2];
+                let nonce = [[rest; 15].as_slice(), &[last]].concat();
+                let text = paint(512 + usize::from(last) * 18, 3);
+                let expected = aescomb_ref::encrypt(mode.name(), &raw, &nonce, &text);
+                (nonce, text, expected.expect("a mode of the oracle"))
+            })
+            .collect();
+        for backend in backends() {
+            let mut texts: Vec<_> = messages.iter().map(|(_, text, _)| text.clone()).collect();
+            let mut batch: Vec<_> = texts
+                .iter_mut()
+                .zip(&messages)
+                .map(|(text, (nonce, ..))| Message::new(Text::in_place(text)).nonce(nonce))
+                .collect();
+            comb(backend, 1)
+                .encrypt(&key, &mut batch)
+                .expect("a good batch");
+            for (text, (nonce, _, expected)) in texts.iter().zip(&messages) {
+                assert!(text == expected, "{mode} {backend} {nonce:x?}");
+            }
+        }
+        for (nonce, text, expected) in &messages {
+            let mut text = text.clone();
+            key.encrypt_in_place(nonce, &mut text)
+                .expect("a good message");
+            assert!(text == *expected, "{mode}, one message, {nonce:x?}");
+        }
+    }
 }
 
 /// One scheduler for calls of all kinds, some of them refused, some of messages that

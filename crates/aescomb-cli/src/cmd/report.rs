@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::machine::{Machine, pinned};
 use crate::output::{Output, say};
 use crate::report::{
-    About, Ask, Found, Header, Journal, Measurer, PARTS, Peers, Record, Scale, View, page,
+    About, Ask, Found, Header, Journal, Measurer, PARTS, Peers, Record, Scale, Servers, View, page,
 };
 use aescomb_measure::{Options, Sampler, fresh_seed, instructions};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,6 +40,9 @@ pub(crate) struct ReportArgs {
     /// What `bench/peers/run.sh --json` printed: other libraries beside this one
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
+    /// What `examples/tls-server/compare.sh --json` wrote: TLS servers by cipher suite
+    #[arg(long, value_name = "FILE")]
+    servers: Option<PathBuf>,
     /// Also write the record of the run, which is a few of its figures, to DIR/<cpu>-<date>.json
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -60,6 +63,7 @@ struct Document<'a> {
     instructions: Vec<Instruction>,
     results: Vec<Measured<'a>>,
     peers: Option<&'a Peers>,
+    servers: Option<&'a Servers>,
 }
 
 #[derive(Serialize)]
@@ -106,6 +110,7 @@ impl ReportArgs {
                 .collect::<Result<_, _>>()?,
         };
         let peers = self.peers.as_deref().map(Peers::read).transpose()?;
+        let servers = self.servers.as_deref().map(Servers::read).transpose()?;
         let core = pinned(self.core)?;
         let sampler = Sampler::new(options(self.quick));
         let machine = Machine::look(sampler.clock(), core);
@@ -163,6 +168,7 @@ impl ReportArgs {
             instructions: &instructions,
             results: &results,
             peers: peers.as_ref(),
+            servers: servers.as_ref(),
         };
         write(&self.out, page(&view, &about, &parts).as_bytes())?;
         if let Some(file) = &self.json {
@@ -187,6 +193,7 @@ impl ReportArgs {
                     })
                     .collect(),
                 peers: peers.as_ref(),
+                servers: servers.as_ref(),
             };
             let json = serde_json::to_vec_pretty(&document).map_err(Failure::misuse)?;
             write(file, &json)?;

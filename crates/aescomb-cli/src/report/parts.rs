@@ -10,11 +10,13 @@ mod gcm;
 mod intel;
 mod keys;
 mod race;
+mod servers;
 
 use super::ask::{Ask, Cost};
 use super::chart::number;
 use super::found::Results;
 use super::peers::Peers;
+use super::servers::Servers;
 use crate::bench::report::Schedule;
 use crate::machine::Machine;
 use aescomb::{Backend, Info, Kind, Mode};
@@ -53,6 +55,7 @@ pub(crate) const PARTS: &[Part] = &[
     keys::FORMS,
     keys::FORGED,
     race::PART,
+    servers::PART,
 ];
 
 /// How much is measured.
@@ -99,6 +102,7 @@ pub(crate) struct View<'a> {
     pub(crate) instructions: &'a [instructions::Row],
     pub(crate) results: &'a Results,
     pub(crate) peers: Option<&'a Peers>,
+    pub(crate) servers: Option<&'a Servers>,
 }
 
 impl View<'_> {

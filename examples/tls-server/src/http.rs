@@ -1,0 +1,358 @@
+//! HTTP/1.1, as much as a server of objects wants: GET and HEAD with keep-alive.
+
+use crate::object::{Object, Objects};
+use std::io;
+use std::mem::MaybeUninit;
+use std::time::Instant;
+
+/// The most bytes of a request.
+pub const MAX_REQUEST: usize = 16 << 10;
+const MAX_HEADERS: usize = 64;
+
+/// Requests that have come, and the answer that is being sent.
+#[derive(Default)]
+pub struct Exchange {
+    /// What has come and is not yet a whole request, or has to wait for its turn.
+    input: Vec<u8>,
+    /// Until it is sent, which it is as a whole.
+    head: Option<Head>,
+    body: Option<Object>,
+    offset: u64,
+    end: u64,
+    /// After this answer no other.
+    last: bool,
+    /// Whether it is known that a request has begun to come.
+    begun: bool,
+}
+
+/// An answer's head, of which nothing is written before its record is made.
+#[derive(Clone, Copy)]
+struct Head {
+    /// With fields that belong to it.
+    status: &'static str,
+    len: u64,
+    /// The field that says whether the connection stays.
+    connection: &'static str,
+}
+
+const CLOSE: &str = "Connection: close\r\n";
+
+impl Head {
+    /// Calls `write` with its parts, one after the other.
+    fn parts(&self, mut write: impl FnMut(&[u8])) {
+        let mut digits = [0; 20];
+        let (mut at, mut rest) = (digits.len(), self.len);
+        while rest > 0 || at == digits.len() {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        write(b"HTTP/1.1 ");
+        write(self.status.as_bytes());
+        write(b"\r\nContent-Length: ");
+        write(&digits[at..]);
+        write(b"\r\n");
+        write(self.connection.as_bytes());
+        write(b"\r\n");
+    }
+
+    fn len(&self) -> usize {
+        let mut len = 0;
+        self.parts(|part| len += part.len());
+        len
+    }
+}
+
+impl Exchange {
+    /// Whether there is something to send.
+    pub fn answering(&self) -> bool {
+        self.head.is_some() || self.offset < self.end
+    }
+
+    /// Bytes that can be sent.
+    pub fn left(&self) -> u64 {
+        self.head.as_ref().map_or(0, Head::len) as u64 + (self.end - self.offset)
+    }
+
+    /// Whether the answer that was sent, or is being sent, is the last one.
+    pub fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// Makes the answer that is being sent the last one.
+    pub fn end(&mut self) {
+        self.last = true;
+    }
+
+    /// Whether a request has begun to come since this was asked.
+    pub fn has_begun(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.begun, !self.input.is_empty());
+        self.begun && !before
+    }
+
+    /// Whether no more should be read before what has come is answered.
+    pub fn is_full(&self) -> bool {
+        self.input.len() >= MAX_REQUEST
+    }
+
+    /// Takes bytes that have come, and begins the answer to the next request, if there is one
+    /// and nothing is being answered.
+    pub fn receive(&mut self, bytes: &[u8], objects: &mut Objects, now: Instant) {
+        if self.last {
+            return;
+        }
+        if self.answering() || !self.input.is_empty() {
+            self.input.extend_from_slice(bytes);
+            return self.next(objects, now);
+        }
+        // Mostly it is one whole request.
+        let used = self.parse(bytes, objects, now);
+        if !self.last {
+            self.input.extend_from_slice(&bytes[used..]);
+        }
+    }
+
+    /// Begins the answer to the next request, if one has come and nothing is being answered.
+    pub fn next(&mut self, objects: &mut Objects, now: Instant) {
+        if self.answering() || self.last || self.input.is_empty() {
+            return;
+        }
+        let mut input = std::mem::take(&mut self.input);
+        let used = self.parse(&input, objects, now);
+        if !self.last {
+            input.drain(..used);
+            self.input = input;
+        }
+    }
+
+    /// Begins the answer to the first request in `input`: how many bytes it has, 0 if it is
+    /// not there as a whole.
+    fn parse(&mut self, input: &[u8], objects: &mut Objects, now: Instant) -> usize {
+        self.body = None;
+        (self.offset, self.end) = (0, 0);
+        let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        let len = match request.parse_with_uninit_headers(input, &mut headers) {
+            Ok(httparse::Status::Complete(len)) if len <= MAX_REQUEST => len,
+            Ok(httparse::Status::Partial) if input.len() < MAX_REQUEST => return 0,
+            Ok(_) | Err(httparse::Error::TooManyHeaders) => {
+                return self.refuse("431 Request Header Fields Too Large");
+            }
+            Err(httparse::Error::Version) => return self.refuse("505 HTTP Version Not Supported"),
+            Err(_) => return self.refuse("400 Bad Request"),
+        };
+        let newer = request.version == Some(1);
+        let (mut close, mut keep, mut body, mut hosts) = (false, false, false, 0);
+        for header in request.headers.iter() {
+            let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+            if is("connection") {
+                let has = |word: &[u8]| {
+                    let mut words = header.value.split(|c| *c == b',');
+                    words.any(|one| one.trim_ascii().eq_ignore_ascii_case(word))
+                };
+                close |= has(b"close");
+                keep |= has(b"keep-alive");
+            } else if is("content-length") {
+                body |= header.value != b"0";
+            } else if is("transfer-encoding") {
+                body = true;
+            } else if is("host") {
+                hosts += 1;
+            }
+        }
+        if body {
+            return self.refuse("413 Content Too Large");
+        }
+        if newer && hosts != 1 {
+            return self.refuse("400 Bad Request");
+        }
+        let method = request.method.unwrap_or_default();
+        if method != "GET" && method != "HEAD" {
+            return self.refuse("405 Method Not Allowed\r\nAllow: GET, HEAD");
+        }
+        let path = request.path.unwrap_or_default();
+        let path = path.split_once('?').map_or(path, |(path, _)| path);
+        self.last = close || !newer && !keep;
+        let found = objects.find(path, now);
+        let len_of_body = found.as_ref().map_or(0, Object::len);
+        self.head = Some(Head {
+            status: match found {
+                Some(_) => "200 OK\r\nContent-Type: application/octet-stream",
+                None => "404 Not Found",
+            },
+            len: len_of_body,
+            connection: match (self.last, newer) {
+                (true, _) => CLOSE,
+                (false, false) => "Connection: keep-alive\r\n",
+                (false, true) => "",
+            },
+        });
+        if method == "GET" {
+            (self.body, self.end) = (found, len_of_body);
+        }
+        self.begun = false;
+        len
+    }
+
+    /// Answers what cannot be served; nothing after it can be understood.
+    fn refuse(&mut self, status: &'static str) -> usize {
+        self.head = Some(Head {
+            status,
+            len: 0,
+            connection: CLOSE,
+        });
+        self.last = true;
+        0
+    }
+
+    /// Fills `out`, which is not longer than what is [left](Exchange::left), and has room for
+    /// a head.
+    ///
+    /// # Errors
+    /// If the object cannot be read.
+    pub fn read(&mut self, out: &mut [u8]) -> io::Result<()> {
+        let mut at = 0;
+        if let Some(head) = self.head.take() {
+            head.parts(|part| {
+                out[at..at + part.len()].copy_from_slice(part);
+                at += part.len();
+            });
+        }
+        let body = &mut out[at..];
+        if let Some(object) = &self.body {
+            object.read(self.offset, body)?;
+            self.offset += body.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(exchange: &mut Exchange, request: &[u8]) -> Vec<String> {
+        let mut objects = Objects::new(None).expect("no folder");
+        let now = Instant::now();
+        exchange.receive(request, &mut objects, now);
+        let mut all = Vec::new();
+        loop {
+            if !exchange.answering() {
+                return all;
+            }
+            let mut out = vec![0; exchange.left() as usize];
+            exchange.read(&mut out).expect("memory");
+            let end = out
+                .windows(4)
+                .position(|w| w == b"\r\n\r\n")
+                .expect("a head")
+                + 4;
+            let head = String::from_utf8(out[..end].to_vec()).expect("text");
+            all.push(format!("{head}{} bytes", out.len() - end));
+            exchange.next(&mut objects, now);
+        }
+    }
+
+    fn one(request: &str) -> (String, bool) {
+        let mut exchange = Exchange::default();
+        let mut answers = answers(&mut exchange, request.as_bytes());
+        assert_eq!(answers.len(), 1, "{request}");
+        (answers.remove(0), exchange.is_last())
+    }
+
+    #[test]
+    fn requests_and_answers() {
+        let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: ";
+        let host = "Host: a\r\n";
+        let cases = [
+            (
+                format!("GET /bytes/5 HTTP/1.1\r\n{host}\r\n"),
+                format!("{ok}5\r\n\r\n5 bytes"),
+                false,
+            ),
+            (
+                format!("HEAD /bytes/5 HTTP/1.1\r\n{host}\r\n"),
+                format!("{ok}5\r\n\r\n0 bytes"),
+                false,
+            ),
+            (
+                format!("GET /bytes/0?a=b HTTP/1.1\r\n{host}\r\n"),
+                format!("{ok}0\r\n\r\n0 bytes"),
+                false,
+            ),
+            (
+                format!("GET /bytes/5 HTTP/1.1\r\n{host}Connection: x, Close\r\n\r\n"),
+                format!("{ok}5\r\nConnection: close\r\n\r\n5 bytes"),
+                true,
+            ),
+            (
+                "GET /bytes/5 HTTP/1.0\r\n\r\n".into(),
+                format!("{ok}5\r\nConnection: close\r\n\r\n5 bytes"),
+                true,
+            ),
+            (
+                "GET /bytes/5 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".into(),
+                format!("{ok}5\r\nConnection: keep-alive\r\n\r\n5 bytes"),
+                false,
+            ),
+            (
+                format!("GET /none HTTP/1.1\r\n{host}\r\n"),
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n0 bytes".into(),
+                false,
+            ),
+        ];
+        for (request, answer, last) in cases {
+            assert_eq!(one(&request), (answer, last), "{request}");
+        }
+    }
+
+    #[test]
+    fn requests_that_are_refused() {
+        let long = format!(
+            "GET / HTTP/1.1\r\nHost: a\r\nA: {}",
+            "b".repeat(MAX_REQUEST)
+        );
+        let many = format!(
+            "GET / HTTP/1.1\r\n{}\r\n",
+            "A: b\r\n".repeat(MAX_HEADERS + 1)
+        );
+        let cases = [
+            ("\0\0\0\0", "400"),
+            ("GET / HTTP/2.0\r\n\r\n", "505"),
+            ("GET / HTTP/1.1\r\n\r\n", "400"),
+            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+            ("POST / HTTP/1.1\r\nHost: a\r\n\r\n", "405"),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx",
+                "413",
+            ),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "413",
+            ),
+            (&long, "431"),
+            (&many, "431"),
+        ];
+        for (request, status) in cases {
+            let (answer, last) = one(request);
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status} ")) && last,
+                "{answer}"
+            );
+        }
+    }
+
+    #[test]
+    fn requests_in_pieces_and_one_after_the_other() {
+        let request = b"GET /bytes/7 HTTP/1.1\r\nHost: a\r\n\r\n";
+        let mut exchange = Exchange::default();
+        for byte in &request[..request.len() - 1] {
+            assert!(answers(&mut exchange, &[*byte]).is_empty());
+            assert!(!exchange.input.is_empty());
+        }
+        assert_eq!(answers(&mut exchange, b"\n").len(), 1);
+        assert!(exchange.input.is_empty());
+        assert_eq!(answers(&mut exchange, &request.repeat(5)).len(), 5);
+        assert!(!exchange.is_last() && !exchange.is_full());
+    }
+}
