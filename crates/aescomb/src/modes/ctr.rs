@@ -9,7 +9,8 @@
 //! big-endian integer (SP 800-38A appendix B.1 with m = 128), or to its last
 //! four bytes alone (inc32 of SP 800-38D section 6.2, the counter of GCM); both
 //! wrap. No counter block may ever repeat under a key: with the 32-bit counter a
-//! message has at most 2^32 blocks.
+//! message has at most 2^32 blocks. Counter blocks are public: the last byte of one is
+//! the index of a table (`counting.rs`).
 #![forbid(unsafe_code)]
 
 use super::{Feed, HEADER, Registered, Sweep, Tail};
