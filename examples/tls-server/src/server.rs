@@ -244,7 +244,7 @@ impl Server {
             };
             let tls = match self.options.layer {
                 Layer::Batch | Layer::Single => UnbufferedServerConnection::new(self.tls.clone())
-                    .map(|tls| Tls::Handshake(Box::new(tls))),
+                    .map(|tls| Tls::Handshake(Box::new(tls), 0)),
                 _ => ServerConnection::new(self.tls.clone()).map(|mut tls| {
                     // A turn puts no more into it than ours has.
                     tls.set_buffer_limit(None);
@@ -406,7 +406,7 @@ impl Server {
         let received = &mut self.inbox[slot.at..slot.end];
         let records = match &mut connection.tls {
             Tls::Ours(records) => records,
-            Tls::Handshake(_) => {
+            Tls::Handshake(..) => {
                 slot.at += self.handshake(id, slot.at..slot.end);
                 let going = self.connections.get(id);
                 return going.is_some_and(|c| matches!(c.tls, Tls::Ours(_)));
@@ -441,16 +441,16 @@ impl Server {
     /// Goes on with a handshake: how many bytes are done with.
     fn handshake(&mut self, id: usize, received: std::ops::Range<usize>) -> usize {
         let connection = &mut self.connections[id];
-        let Tls::Handshake(tls) = &mut connection.tls else {
+        let Tls::Handshake(tls, seen) = &mut connection.tls else {
             return 0;
         };
-        let (mut used, mut data) = (0, Vec::new());
+        let mut used = 0;
         let full = received.len() >= MAX_RECEIVED;
         let step = handshake(
             tls,
             &mut self.inbox[received],
             &mut used,
-            &mut data,
+            seen,
             &mut connection.pending,
         );
         match step {
@@ -461,16 +461,16 @@ impl Server {
                 connection.closing = Closing::Sending;
                 self.flush(id);
             }
-            Handshake::Done => self.shaken(id, &data),
+            Handshake::Done => self.shaken(id),
         }
         used
     }
 
     /// Takes the keys of a connection that has shaken hands.
-    fn shaken(&mut self, id: usize, data: &[u8]) {
+    fn shaken(&mut self, id: usize) {
         let connection = &mut self.connections[id];
         let tls = match std::mem::replace(&mut connection.tls, Tls::Gone) {
-            Tls::Handshake(tls) => tls,
+            Tls::Handshake(tls, _) => tls,
             other => {
                 connection.tls = other;
                 return;
@@ -481,12 +481,6 @@ impl Server {
             Err(_) => return self.remove(id),
         }
         connection.deadline = self.now + self.options.idle;
-        if !data.is_empty() {
-            connection
-                .exchange
-                .receive(data, &mut self.objects, self.now);
-            self.answer(id);
-        }
         self.flush(id);
     }
 
