@@ -270,6 +270,10 @@ impl Records {
     }
 
     fn alerted(&mut self, bytes: &[u8]) -> Result<Received, AlertDescription> {
+        if bytes.is_empty() && self.rx.key.is_tls13() {
+            // RFC 8446, section 5.4.
+            return Err(AlertDescription::UnexpectedMessage);
+        }
         let [level, description] = *bytes else {
             return Err(AlertDescription::DecodeError);
         };

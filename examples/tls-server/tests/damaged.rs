@@ -402,11 +402,6 @@ const RECORDS: &[Kind] = &[
         Some(BadRecordMac),
     ),
     (
-        "alert without content",
-        |r| r.record(Alert, &[]),
-        Some(DecodeError),
-    ),
-    (
         "alert of one byte",
         |r| r.record(Alert, &[1]),
         Some(DecodeError),
@@ -483,6 +478,11 @@ const RECORDS: &[Kind] = &[
 ];
 
 const TLS13: &[Kind] = &[
+    (
+        "alert without content",
+        |r| r.record(Alert, &[]),
+        Some(UnexpectedMessage),
+    ),
     (
         "type alert outside",
         |r| r.damaged(|b| b[0] = 21),
@@ -654,6 +654,11 @@ const TLS13: &[Kind] = &[
 ];
 
 const TLS12: &[Kind] = &[
+    (
+        "alert without content",
+        |r| r.record(Alert, &[]),
+        Some(DecodeError),
+    ),
     (
         "type alert instead of data",
         |r| r.damaged(|b| b[0] = 21),
