@@ -28,6 +28,8 @@ pub struct Connection {
     /// Sealed, and not yet sent from this place on.
     pub pending: Vec<u8>,
     pub pending_sent: usize,
+    /// Whether there is data of an answer in it, or in what rustls has to send.
+    pub pending_data: bool,
     pub exchange: Exchange,
     /// How many records it gets in its next turn: fewer if the client is slow.
     pub burst: usize,
@@ -407,6 +409,7 @@ impl Connection {
             partial: Vec::new(),
             pending: Vec::new(),
             pending_sent: 0,
+            pending_data: false,
             exchange: Exchange::default(),
             burst: MAX_BURST / 4,
             readable: false,

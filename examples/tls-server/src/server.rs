@@ -91,6 +91,8 @@ struct Span {
     end: usize,
     /// What comes after it is under a new key.
     new_key: bool,
+    /// Whether there is data of an answer in it.
+    data: bool,
 }
 
 impl Server {
@@ -601,11 +603,12 @@ impl Server {
             }
             let start = used;
             match self.fill(id, &mut used) {
-                Ok(new_key) => self.spans.push(Span {
+                Ok((new_key, data)) => self.spans.push(Span {
                     connection: id,
                     start,
                     end: used,
                     new_key,
+                    data,
                 }),
                 // An object that cannot be read: the peer sees that something is missing.
                 Err(_) => {
@@ -635,12 +638,13 @@ impl Server {
         self.spans = spans;
     }
 
-    /// Makes the records of a connection from `used` on: whether a new key follows them.
-    fn fill(&mut self, id: usize, used: &mut usize) -> io::Result<bool> {
+    /// Makes the records of a connection from `used` on: whether a new key follows them,
+    /// and whether they have data.
+    fn fill(&mut self, id: usize, used: &mut usize) -> io::Result<(bool, bool)> {
         let connection = &mut self.connections[id];
         let ended = connection.is_ended();
         let Tls::Ours(ours) = &mut connection.tls else {
-            return Ok(false);
+            return Ok((false, false));
         };
         let mut add = |tx: &mut Direction,
                        content: ContentType,
@@ -673,15 +677,15 @@ impl Server {
                     Ok(())
                 })?;
                 if new_key || !room {
-                    return Ok(new_key);
+                    return Ok((new_key, burst > 0));
                 }
             }
             let exchange = &mut connection.exchange;
             if connection.closing != Closing::No || !exchange.answering() {
-                return Ok(false);
+                return Ok((false, burst > 0));
             }
             if burst == connection.burst {
-                return Ok(false);
+                return Ok((false, true));
             }
             burst += 1;
             let len = exchange.left().min(MAX_DATA as u64) as usize;
@@ -697,7 +701,7 @@ impl Server {
                 }
             }
             if !room {
-                return Ok(false);
+                return Ok((false, true));
             }
         }
     }
@@ -718,11 +722,12 @@ impl Server {
             Ok(sent) => sent,
             Err(_) => return self.remove(id),
         };
-        if sent > 0 {
+        if sent > 0 && span.data && connection.closing == Closing::No {
             connection.deadline = self.now + self.options.idle;
         }
         if sent < bytes.len() {
             connection.pending.extend_from_slice(&bytes[sent..]);
+            connection.pending_data = span.data;
             connection.burst = (sent / MAX_RECORD).clamp(1, MAX_BURST);
             return;
         }
@@ -741,7 +746,7 @@ impl Server {
             Ok(sent) => sent,
             Err(_) => return self.remove(id),
         };
-        if sent > 0 && matches!(connection.tls, Tls::Ours(_)) {
+        if sent > 0 && connection.pending_data && connection.closing == Closing::No {
             connection.deadline = self.now + self.options.idle;
         }
         if from + sent < pending.len() {
@@ -750,6 +755,7 @@ impl Server {
         } else {
             // Its memory is given back.
             connection.pending_sent = 0;
+            connection.pending_data = false;
             self.go_on(id);
         }
     }
@@ -855,7 +861,7 @@ impl Server {
             while tls.wants_write() {
                 match tls.write_tls(&mut connection.socket) {
                     Ok(_) => {
-                        if !tls.is_handshaking() {
+                        if connection.pending_data && connection.closing == Closing::No {
                             connection.deadline = self.now + self.options.idle;
                         }
                     }
@@ -867,6 +873,7 @@ impl Server {
                     Err(_) => return self.remove(id),
                 }
             }
+            connection.pending_data = false;
             if turn == 1 || tls.is_handshaking() {
                 break;
             }
@@ -876,6 +883,7 @@ impl Server {
                 if !exchange.answering() || connection.closing != Closing::No {
                     break;
                 }
+                connection.pending_data = true;
                 let len = exchange.left().min(MAX_DATA as u64) as usize;
                 let data = &mut self.outbox[..len];
                 if exchange.read(data).is_err() || tls.writer().write_all(data).is_err() {
