@@ -28,6 +28,8 @@ pub struct Connection {
     /// Sealed, and not yet sent from this place on.
     pub pending: Vec<u8>,
     pub pending_sent: usize,
+    /// Whether there is data of an answer in it, or in what rustls has to send.
+    pub pending_data: bool,
     pub exchange: Exchange,
     /// How many records it gets in its next turn: fewer if the client is slow.
     pub burst: usize,
@@ -60,7 +62,8 @@ pub enum Closing {
 
 /// Who does the records.
 pub enum Tls {
-    Handshake(Box<UnbufferedServerConnection>),
+    /// With how many of the bytes that are kept are records that rustls has seen.
+    Handshake(Box<UnbufferedServerConnection>, usize),
     Ours(Box<Records>),
     Rustls(Box<ServerConnection>),
     /// While its keys are taken out.
@@ -116,28 +119,42 @@ pub enum Handshake {
 }
 
 /// Goes on with a handshake on what was `received`, of which `used` counts the bytes that are
-/// done with. What is to be sent is put into `out`, data that has come already into `data`.
+/// done with; the first `seen` bytes were given to rustls before. What is to be sent is put into
+/// `out`.
+///
+/// rustls gets one more record at a time, so that it never sees what follows the client's
+/// Finished: what it would do with that is lost when its keys are taken out.
 pub fn handshake(
     tls: &mut UnbufferedServerConnection,
     received: &mut [u8],
     used: &mut usize,
-    data: &mut Vec<u8>,
+    seen: &mut usize,
     out: &mut Vec<u8>,
 ) -> Handshake {
     let mut failed = false;
+    // The end of the whole records that rustls has seen, and of what it sees now.
+    let (mut whole, mut end) = (*seen, *seen);
     loop {
-        let UnbufferedStatus { discard, state } = tls.process_tls_records(&mut received[*used..]);
+        let next = record_end(&received[whole..]);
+        let after = next.map_or(received.len(), |len| whole + len);
+        let shown = &mut received[*used..end];
+        let UnbufferedStatus { discard, state } = tls.process_tls_records(shown);
         *used += discard;
         match state {
             Ok(ConnectionState::EncodeTlsData(message)) => encode(message, out),
             // `out` is sent before anything else.
             Ok(ConnectionState::TransmitTlsData(sent)) => sent.done(),
-            Ok(ConnectionState::ReadTraffic(mut records)) => {
-                while let Some(Ok(record)) = records.next_record() {
-                    data.extend_from_slice(record.payload);
+            Ok(ConnectionState::BlockedHandshake) if end < after => {
+                // Of an incomplete record, too: its header alone may be wrong.
+                end = after;
+                if next.is_some() {
+                    whole = after;
                 }
             }
-            Ok(ConnectionState::BlockedHandshake) => return Handshake::Going,
+            Ok(ConnectionState::BlockedHandshake) => {
+                *seen = whole - *used;
+                return Handshake::Going;
+            }
             Ok(ConnectionState::WriteTraffic(_)) => return Handshake::Done,
             // The peer has closed it, and there is nobody to answer.
             Ok(_) => return Handshake::Failed,
@@ -146,6 +163,13 @@ pub fn handshake(
             Err(_) => failed = true,
         }
     }
+}
+
+/// Where the first record ends, if it has come as a whole.
+fn record_end(received: &[u8]) -> Option<usize> {
+    let header = received.get(..HEADER)?;
+    let end = HEADER + usize::from(u16::from_be_bytes([header[3], header[4]]));
+    (end <= received.len()).then_some(end)
 }
 
 fn encode<Data>(mut message: EncodeTlsData<'_, Data>, out: &mut Vec<u8>) {
@@ -248,6 +272,10 @@ impl Records {
     }
 
     fn alerted(&mut self, bytes: &[u8]) -> Result<Received, AlertDescription> {
+        if bytes.is_empty() && self.rx.key.is_tls13() {
+            // RFC 8446, section 5.4.
+            return Err(AlertDescription::UnexpectedMessage);
+        }
         let [level, description] = *bytes else {
             return Err(AlertDescription::DecodeError);
         };
@@ -381,6 +409,7 @@ impl Connection {
             partial: Vec::new(),
             pending: Vec::new(),
             pending_sent: 0,
+            pending_data: false,
             exchange: Exchange::default(),
             burst: MAX_BURST / 4,
             readable: false,

@@ -223,6 +223,10 @@ impl Exchange {
             object.read(self.offset, body)?;
             self.offset += body.len() as u64;
         }
+        if self.offset == self.end {
+            // An idle connection keeps no file open.
+            self.body = None;
+        }
         Ok(())
     }
 }

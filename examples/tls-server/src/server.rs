@@ -91,6 +91,8 @@ struct Span {
     end: usize,
     /// What comes after it is under a new key.
     new_key: bool,
+    /// Whether there is data of an answer in it.
+    data: bool,
 }
 
 impl Server {
@@ -244,7 +246,7 @@ impl Server {
             };
             let tls = match self.options.layer {
                 Layer::Batch | Layer::Single => UnbufferedServerConnection::new(self.tls.clone())
-                    .map(|tls| Tls::Handshake(Box::new(tls))),
+                    .map(|tls| Tls::Handshake(Box::new(tls), 0)),
                 _ => ServerConnection::new(self.tls.clone()).map(|mut tls| {
                     // A turn puts no more into it than ours has.
                     tls.set_buffer_limit(None);
@@ -384,9 +386,10 @@ impl Server {
         }
         let opened = engine.open(inbox, records, |id| &ours(connections, id).rx.key, bad);
         opened.expect("records of allowed lengths");
+        bad.sort_unstable();
         let records = std::mem::take(&mut self.records);
         for (i, record) in records.iter().enumerate() {
-            self.opened(record, self.bad.contains(&i));
+            self.opened(record, self.bad.binary_search(&i).is_ok());
         }
         self.records = records;
         true
@@ -406,7 +409,7 @@ impl Server {
         let received = &mut self.inbox[slot.at..slot.end];
         let records = match &mut connection.tls {
             Tls::Ours(records) => records,
-            Tls::Handshake(_) => {
+            Tls::Handshake(..) => {
                 slot.at += self.handshake(id, slot.at..slot.end);
                 let going = self.connections.get(id);
                 return going.is_some_and(|c| matches!(c.tls, Tls::Ours(_)));
@@ -441,16 +444,16 @@ impl Server {
     /// Goes on with a handshake: how many bytes are done with.
     fn handshake(&mut self, id: usize, received: std::ops::Range<usize>) -> usize {
         let connection = &mut self.connections[id];
-        let Tls::Handshake(tls) = &mut connection.tls else {
+        let Tls::Handshake(tls, seen) = &mut connection.tls else {
             return 0;
         };
-        let (mut used, mut data) = (0, Vec::new());
+        let mut used = 0;
         let full = received.len() >= MAX_RECEIVED;
         let step = handshake(
             tls,
             &mut self.inbox[received],
             &mut used,
-            &mut data,
+            seen,
             &mut connection.pending,
         );
         match step {
@@ -461,16 +464,16 @@ impl Server {
                 connection.closing = Closing::Sending;
                 self.flush(id);
             }
-            Handshake::Done => self.shaken(id, &data),
+            Handshake::Done => self.shaken(id),
         }
         used
     }
 
     /// Takes the keys of a connection that has shaken hands.
-    fn shaken(&mut self, id: usize, data: &[u8]) {
+    fn shaken(&mut self, id: usize) {
         let connection = &mut self.connections[id];
         let tls = match std::mem::replace(&mut connection.tls, Tls::Gone) {
-            Tls::Handshake(tls) => tls,
+            Tls::Handshake(tls, _) => tls,
             other => {
                 connection.tls = other;
                 return;
@@ -481,12 +484,6 @@ impl Server {
             Err(_) => return self.remove(id),
         }
         connection.deadline = self.now + self.options.idle;
-        if !data.is_empty() {
-            connection
-                .exchange
-                .receive(data, &mut self.objects, self.now);
-            self.answer(id);
-        }
         self.flush(id);
     }
 
@@ -606,11 +603,12 @@ impl Server {
             }
             let start = used;
             match self.fill(id, &mut used) {
-                Ok(new_key) => self.spans.push(Span {
+                Ok((new_key, data)) => self.spans.push(Span {
                     connection: id,
                     start,
                     end: used,
                     new_key,
+                    data,
                 }),
                 // An object that cannot be read: the peer sees that something is missing.
                 Err(_) => {
@@ -640,12 +638,13 @@ impl Server {
         self.spans = spans;
     }
 
-    /// Makes the records of a connection from `used` on: whether a new key follows them.
-    fn fill(&mut self, id: usize, used: &mut usize) -> io::Result<bool> {
+    /// Makes the records of a connection from `used` on: whether a new key follows them,
+    /// and whether they have data.
+    fn fill(&mut self, id: usize, used: &mut usize) -> io::Result<(bool, bool)> {
         let connection = &mut self.connections[id];
         let ended = connection.is_ended();
         let Tls::Ours(ours) = &mut connection.tls else {
-            return Ok(false);
+            return Ok((false, false));
         };
         let mut add = |tx: &mut Direction,
                        content: ContentType,
@@ -678,15 +677,15 @@ impl Server {
                     Ok(())
                 })?;
                 if new_key || !room {
-                    return Ok(new_key);
+                    return Ok((new_key, burst > 0));
                 }
             }
             let exchange = &mut connection.exchange;
             if connection.closing != Closing::No || !exchange.answering() {
-                return Ok(false);
+                return Ok((false, burst > 0));
             }
             if burst == connection.burst {
-                return Ok(false);
+                return Ok((false, true));
             }
             burst += 1;
             let len = exchange.left().min(MAX_DATA as u64) as usize;
@@ -702,7 +701,7 @@ impl Server {
                 }
             }
             if !room {
-                return Ok(false);
+                return Ok((false, true));
             }
         }
     }
@@ -723,11 +722,12 @@ impl Server {
             Ok(sent) => sent,
             Err(_) => return self.remove(id),
         };
-        if sent > 0 {
+        if sent > 0 && span.data && connection.closing == Closing::No {
             connection.deadline = self.now + self.options.idle;
         }
         if sent < bytes.len() {
             connection.pending.extend_from_slice(&bytes[sent..]);
+            connection.pending_data = span.data;
             connection.burst = (sent / MAX_RECORD).clamp(1, MAX_BURST);
             return;
         }
@@ -746,7 +746,7 @@ impl Server {
             Ok(sent) => sent,
             Err(_) => return self.remove(id),
         };
-        if sent > 0 && matches!(connection.tls, Tls::Ours(_)) {
+        if sent > 0 && connection.pending_data && connection.closing == Closing::No {
             connection.deadline = self.now + self.options.idle;
         }
         if from + sent < pending.len() {
@@ -755,6 +755,7 @@ impl Server {
         } else {
             // Its memory is given back.
             connection.pending_sent = 0;
+            connection.pending_data = false;
             self.go_on(id);
         }
     }
@@ -860,7 +861,7 @@ impl Server {
             while tls.wants_write() {
                 match tls.write_tls(&mut connection.socket) {
                     Ok(_) => {
-                        if !tls.is_handshaking() {
+                        if connection.pending_data && connection.closing == Closing::No {
                             connection.deadline = self.now + self.options.idle;
                         }
                     }
@@ -872,6 +873,7 @@ impl Server {
                     Err(_) => return self.remove(id),
                 }
             }
+            connection.pending_data = false;
             if turn == 1 || tls.is_handshaking() {
                 break;
             }
@@ -881,6 +883,7 @@ impl Server {
                 if !exchange.answering() || connection.closing != Closing::No {
                     break;
                 }
+                connection.pending_data = true;
                 let len = exchange.left().min(MAX_DATA as u64) as usize;
                 let data = &mut self.outbox[..len];
                 if exchange.read(data).is_err() || tls.writer().write_all(data).is_err() {

@@ -38,6 +38,28 @@ impl Raw {
         while client.is_handshaking() || client.wants_write() {
             client.complete_io(&mut socket).expect("a handshake");
         }
+        Raw::taken(socket, client, suite)
+    }
+
+    /// A client of TLS 1.3 that has still to send the rest of its handshake, and that rest.
+    fn before_finished(server: &Server, suite: SupportedCipherSuite) -> (Raw, Vec<u8>) {
+        let name = ServerName::try_from("localhost").expect("a name");
+        let config = server.client(only(suite));
+        let mut client = ClientConnection::new(config, name).expect("a client");
+        let mut socket = server.socket();
+        client.write_tls(&mut socket).expect("sent");
+        while client.is_handshaking() {
+            client.read_tls(&mut socket).expect("received");
+            client.process_new_packets().expect("a handshake");
+        }
+        let mut rest = Vec::new();
+        while client.wants_write() {
+            client.write_tls(&mut rest).expect("memory");
+        }
+        (Raw::taken(socket, client, suite), rest)
+    }
+
+    fn taken(socket: TcpStream, client: ClientConnection, suite: SupportedCipherSuite) -> Raw {
         // Tickets that have come already were counted; others are skipped.
         let secrets = client.dangerous_extract_secrets().expect("keys");
         let key = |secrets| RecordKey::extracted(suite, secrets).expect("a key");
@@ -402,11 +424,6 @@ const RECORDS: &[Kind] = &[
         Some(BadRecordMac),
     ),
     (
-        "alert without content",
-        |r| r.record(Alert, &[]),
-        Some(DecodeError),
-    ),
-    (
         "alert of one byte",
         |r| r.record(Alert, &[1]),
         Some(DecodeError),
@@ -483,6 +500,11 @@ const RECORDS: &[Kind] = &[
 ];
 
 const TLS13: &[Kind] = &[
+    (
+        "alert without content",
+        |r| r.record(Alert, &[]),
+        Some(UnexpectedMessage),
+    ),
     (
         "type alert outside",
         |r| r.damaged(|b| b[0] = 21),
@@ -654,6 +676,11 @@ const TLS13: &[Kind] = &[
 ];
 
 const TLS12: &[Kind] = &[
+    (
+        "alert without content",
+        |r| r.record(Alert, &[]),
+        Some(DecodeError),
+    ),
     (
         "type alert instead of data",
         |r| r.damaged(|b| b[0] = 21),
@@ -876,4 +903,39 @@ fn damaged_hellos() {
     let answer = companion(&server).get("/bytes/5");
     assert_eq!(answer.len, 5);
     println!("{} hellos; {ended} answered", all.len());
+}
+
+/// Records in one piece with the client's Finished: a request and the end, new keys that are
+/// asked for, and a part of a message.
+#[test]
+fn records_right_after_finished() {
+    let server = Server::start(&[]);
+    let suites = aescomb_rustls::kernel::ALL_CIPHER_SUITES;
+    for suite in suites.iter().filter(|suite| suite.tls13().is_some()) {
+        let (mut raw, mut bytes) = Raw::before_finished(&server, *suite);
+        bytes.extend(raw.record(ApplicationData, REQUEST));
+        bytes.extend(raw.record(Alert, &[1, 0]));
+        raw.send(&bytes);
+        let mut data = Vec::new();
+        while let Some((content, bytes)) = raw.receive() {
+            if content == ApplicationData {
+                data.extend(bytes);
+            }
+        }
+        assert!(data.starts_with(b"HTTP/1.1 200 OK"), "{suite:?}");
+
+        // Its answer is still under the old key.
+        let (mut raw, mut bytes) = Raw::before_finished(&server, *suite);
+        bytes.extend(raw.record(Handshake, &[24, 0, 0, 1, 1]));
+        raw.send(&bytes);
+        let answer = (Handshake, KEY_UPDATE.to_vec());
+        while raw.receive().expect("a new key") != answer {}
+
+        let (mut raw, mut bytes) = Raw::before_finished(&server, *suite);
+        bytes.extend(raw.record(Handshake, &KEY_UPDATE[..2]));
+        raw.send(&bytes);
+        let rest = raw.record(Handshake, &[0, 1, 2]);
+        raw.send(&rest);
+        assert_eq!(raw.end(), IllegalParameter, "{suite:?}");
+    }
 }
