@@ -142,19 +142,31 @@ impl Cipher {
     }
 
     /// For what was encrypted as a header says. `spec` is needed where a spec said what is
-    /// authenticated with values; if it is given, it must be of the same dataset.
+    /// authenticated with values.
+    ///
+    /// Nothing authenticates a header. If `spec` is given, the header must agree with it: on the
+    /// dataset, and for each column of the spec on `encryption`, `format`, `key_column` and
+    /// `nonces`. So a column of the spec cannot pass as one that is not encrypted.
     ///
     /// It also encrypts, under the same keys and keys of files: for workers that share in a file.
     /// Each then counts its own values towards limits.
     ///
     /// # Errors
     ///
-    /// Keys that are not there, and a header that is wrong.
+    /// Keys that are not there, a header that is wrong, and one that does not agree with the
+    /// spec.
     pub fn with_header(
         header: Header,
         spec: Option<&Spec>,
         keysets: &[Keyset],
     ) -> Result<Cipher, Error> {
+        if let Some(spec) = spec {
+            header.agrees(spec)?;
+        }
+        Cipher::made(header, spec, keysets)
+    }
+
+    fn made(header: Header, spec: Option<&Spec>, keysets: &[Keyset]) -> Result<Cipher, Error> {
         if let Some(spec) = spec
             && spec.dataset != header.dataset
         {
@@ -188,32 +200,28 @@ impl Cipher {
         spec: Option<&Spec>,
         keysets: &[Keyset],
     ) -> Result<Cipher, Error> {
-        let header = match (Header::of_schema(schema)?, spec) {
-            (Some(header), _) => header,
-            (None, Some(spec)) => {
-                let mut header = Header::new(spec.dataset.clone());
-                for (name, column) in &spec.columns {
-                    let of = column.of.clone().unwrap_or_else(|| "binary".to_owned());
-                    let made = column.header(name, keysets, of)?;
-                    if made.salt.is_some() {
-                        let what = "values under the key of a file, without its salt";
-                        let field = format!("columns.{name}");
-                        let allowed = "a file with the header that was written with them";
-                        return Err(Error::spec(field, what, allowed));
-                    }
-                    header.columns.insert(name.clone(), made);
+        Cipher::with_header(header_of(schema, spec, keysets)?, spec, keysets)
+    }
+
+    /// As [`Cipher::of_schema`], with the spec that the columns are encrypted by next: it must be
+    /// about the same columns, but may say something else of each.
+    #[cfg(feature = "files")]
+    pub(crate) fn to_rotate(
+        schema: &Schema,
+        spec: Option<&Spec>,
+        keysets: &[Keyset],
+    ) -> Result<Cipher, Error> {
+        let header = header_of(schema, spec, keysets)?;
+        if let Some(spec) = spec {
+            header.has_columns_of(spec)?;
+            for name in header.columns.keys() {
+                if !spec.columns.contains_key(name) {
+                    let allowed = "every column that is encrypted: no other stays so";
+                    return Err(Error::spec(format!("columns.{name}"), "missing", allowed));
                 }
-                header
             }
-            (None, None) => {
-                let allowed = "a file that was encrypted here, or a spec";
-                return Err(Error::spec(METADATA_KEY, "no such metadata", allowed));
-            }
-        };
-        for name in header.columns.keys() {
-            one_field(schema, name)?;
         }
-        Cipher::with_header(header, spec, keysets)
+        Cipher::made(header, spec, keysets)
     }
 
     /// The most threads that work on a column.
@@ -456,6 +464,36 @@ impl Cipher {
         };
         Ok((array, failed.into_iter().map(failure).collect()))
     }
+}
+
+/// The header of a schema, or the one that the spec makes where it has none.
+fn header_of(schema: &Schema, spec: Option<&Spec>, keysets: &[Keyset]) -> Result<Header, Error> {
+    let header = match (Header::of_schema(schema)?, spec) {
+        (Some(header), _) => header,
+        (None, Some(spec)) => {
+            let mut header = Header::new(spec.dataset.clone());
+            for (name, column) in &spec.columns {
+                let of = column.of.clone().unwrap_or_else(|| "binary".to_owned());
+                let made = column.header(name, keysets, of)?;
+                if made.salt.is_some() {
+                    let what = "values under the key of a file, without its salt";
+                    let field = format!("columns.{name}");
+                    let allowed = "a file with the header that was written with them";
+                    return Err(Error::spec(field, what, allowed));
+                }
+                header.columns.insert(name.clone(), made);
+            }
+            header
+        }
+        (None, None) => {
+            let allowed = "a file that was encrypted here, or a spec";
+            return Err(Error::spec(METADATA_KEY, "no such metadata", allowed));
+        }
+    };
+    for name in header.columns.keys() {
+        one_field(schema, name)?;
+    }
+    Ok(header)
 }
 
 /// The one field of this name.

@@ -86,8 +86,8 @@ pub struct DecryptArgs {
     /// File or folder
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// File with the spec: for files that do not say how they were encrypted, and to rotate
-    /// to another
+    /// File with the spec: what a file says of itself must agree with it, as nothing
+    /// authenticates that; to rotate, it says how, for the same columns
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     #[command(flatten)]
@@ -108,7 +108,8 @@ pub struct VerifyArgs {
     /// File or folder
     #[arg(value_name = "IN")]
     from: PathBuf,
-    /// File with the spec, for files that do not say how they were encrypted
+    /// File with the spec: what a file says of itself must agree with it; without one,
+    /// a column that the file says is not encrypted is not looked at
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     #[command(flatten)]

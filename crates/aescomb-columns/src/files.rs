@@ -32,11 +32,13 @@ use std::path::{Path, PathBuf};
 pub enum Job {
     /// Encrypt columns.
     Encrypt(Spec),
-    /// Decrypt what is encrypted. A spec is needed for files that do not say what that is.
+    /// Decrypt what is encrypted. A spec is needed for files that do not say what that is; others
+    /// must agree with it.
     Decrypt(Option<Spec>),
-    /// Decrypt, and encrypt again under the primary keys; as a spec says, if there is one.
+    /// Decrypt, and encrypt again under the primary keys; as a spec says, if there is one, which
+    /// must be about the same columns.
     Rotate(Option<Spec>),
-    /// Decrypt, and keep nothing.
+    /// Decrypt, and keep nothing. What a file says of itself must agree with a spec.
     Verify(Option<Spec>),
 }
 
@@ -212,7 +214,7 @@ impl Steps {
             Job::Encrypt(spec) => (None, Some(Cipher::new(spec, keys, schema)?)),
             Job::Decrypt(spec) | Job::Verify(spec) => (Some(decrypt(spec)?), None),
             Job::Rotate(spec) => {
-                let old = decrypt(spec)?;
+                let old = Cipher::to_rotate(schema, spec.as_ref(), keys)?;
                 let spec = match spec {
                     Some(spec) => spec.clone(),
                     None => old.header().spec()?,

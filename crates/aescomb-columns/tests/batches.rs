@@ -1,8 +1,8 @@
 //! Record batches there and back: types, nulls, slices, formats, keys and mistakes.
 
 use aescomb_columns::{
-    Cipher, Encryption, Error, Failure, Format, Header, KeyType, Keyset, METADATA_KEY, OnFailure,
-    Prefix, Reason, Spec, Status,
+    Beside, Cipher, ColumnHeader, Encryption, Error, Failure, Format, Header, KeyType, Keyset,
+    METADATA_KEY, OnFailure, Prefix, Reason, Spec, Status,
 };
 use arrow_array::builder::{BinaryViewBuilder, FixedSizeBinaryBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
@@ -628,6 +628,55 @@ fn a_key_for_each_row() {
                 other => panic!("{other:?}"),
             }
         }
+        // Without identifiers, no row has the key of another.
+        let column = good.column_by_name("value").unwrap();
+        let text = cipher
+            .encrypt_column("value", column, Beside::default())
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(text.contains("\"tenant\": missing"), "{text}");
+    }
+}
+
+/// A header, which anybody may have changed, does not override a spec that is given.
+#[test]
+fn headers_that_a_spec_does_not_agree_with() {
+    let batch = batch(Arc::new(StringArray::from(vec!["Ada"])));
+    let keys = [keyset("aes-256-gcm")];
+    let spec = spec(&[("value", "tink", "randomized")]);
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let open = |header: &Header| {
+        Cipher::with_header(header.clone(), Some(&spec), &keys)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert_eq!(open(cipher.header()), "");
+    // A column that is said not to be encrypted, with values of anybody.
+    let mut header = cipher.header().clone();
+    header.columns.clear();
+    assert!(open(&header).starts_with("aescomb.columns.value: missing"));
+    let changes: [(&str, fn(&mut ColumnHeader)); 4] = [
+        ("encryption: deterministic; allowed: randomized", |column| {
+            column.encryption = Encryption::Deterministic;
+        }),
+        ("format: spark; allowed: tink", |column| {
+            column.format = Format::Spark;
+        }),
+        ("key_column: \"id\"; allowed: none", |column| {
+            column.key_column = Some("id".to_owned());
+        }),
+        ("nonces: \"id\"; allowed: none", |column| {
+            column.nonces = Some("id".to_owned());
+        }),
+    ];
+    for (words, change) in changes {
+        let mut header = cipher.header().clone();
+        change(header.columns.get_mut("value").unwrap());
+        let text = open(&header);
+        assert!(text.starts_with("aescomb.columns.value."), "{text}");
+        assert!(text.contains(words), "{text}");
     }
 }
 
