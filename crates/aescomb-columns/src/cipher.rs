@@ -72,6 +72,20 @@ pub struct Beside<'a> {
     pub nonces: Option<&'a ArrayRef>,
 }
 
+impl Beside<'_> {
+    /// Refuses columns of other lengths than the one that they belong to.
+    fn check(&self, name: &str, rows: usize) -> Result<(), Error> {
+        let arrays = [("key identifiers", self.keys), ("nonces", self.nonces)];
+        for (of, array) in arrays {
+            if let Some(array) = array.filter(|array| array.len() != rows) {
+                let what = format!("{} {of}", array.len());
+                return Err(Error::column(name, what, format!("{rows}, as it has rows")));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Prefix of the metadata of fields that tell what extension type they are of, while they are not.
 const EXTENSION: &str = "ARROW:extension:";
 const HIDDEN: &str = "aescomb:ARROW:extension:";
@@ -345,6 +359,7 @@ impl Cipher {
     ) -> Result<Encrypted, Error> {
         let treatment = self.treatment(name)?;
         treatment.can_encrypt()?;
+        beside.check(name, array.len())?;
         if *array.data_type() != treatment.of {
             return Err(Error::column(name, array.data_type(), &treatment.of));
         }
@@ -419,16 +434,19 @@ impl Cipher {
         on_failure: OnFailure,
     ) -> Result<(ArrayRef, Vec<Failure>), Error> {
         let treatment = self.treatment(name)?;
+        beside.check(name, array.len())?;
         if !arrays::is_binary(array.data_type()) {
             let allowed = "binary values, as encrypted ones are";
             return Err(Error::column(name, array.data_type(), allowed));
         }
         let (array, failed) = match array.as_any_dictionary_opt() {
-            None => treatment.decrypt(array, beside, self.threads)?,
+            None => treatment.decrypt(array, beside, self.threads, on_failure)?,
             Some(dictionary) if treatment.keeps_dictionaries() => {
                 let values = dictionary.values();
+                // No row may have the value that fails.
+                let on_failure = OnFailure::Null;
                 let (values, failed) =
-                    treatment.decrypt(values, Beside::default(), self.threads)?;
+                    treatment.decrypt(values, Beside::default(), self.threads, on_failure)?;
                 let failed: HashMap<usize, Reason> = failed.into_iter().collect();
                 let mut rows = Vec::new();
                 if !failed.is_empty() {
@@ -445,7 +463,7 @@ impl Cipher {
                 let keys = dictionary.keys();
                 let array = arrow_select::take::take(dictionary.values(), keys, None);
                 let array = array.map_err(|error| treatment.wrong(error))?;
-                treatment.decrypt(&array, beside, self.threads)?
+                treatment.decrypt(&array, beside, self.threads, on_failure)?
             }
         };
         if let (OnFailure::Stop, Some((row, reason))) = (on_failure, failed.first()) {
