@@ -381,15 +381,17 @@ fn one(
     let mut rows = 0;
     for group in 0..input.groups() {
         for batch in input.group(group)? {
-            let (batch, mut failures) = csv::decode(batch?, &encoded, steps.on_failure)?;
-            let count = batch.num_rows() as u64;
-            let (batch, failed) = steps.batch(batch).map_err(|error| match error {
+            let stopped = |error| match error {
                 Error::Value(mut failure) => {
                     failure.row += rows;
                     wrong(from, failure)
                 }
                 other => place(other),
-            })?;
+            };
+            let decoded = csv::decode(batch?, &encoded, steps.on_failure);
+            let (batch, mut failures) = decoded.map_err(stopped)?;
+            let count = batch.num_rows() as u64;
+            let (batch, failed) = steps.batch(batch).map_err(stopped)?;
             failures.extend(failed);
             for failure in &mut failures {
                 failure.row += rows;

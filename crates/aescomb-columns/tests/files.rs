@@ -541,6 +541,22 @@ fn csv_there_and_back() {
         .unwrap_err()
         .to_string();
     assert!(!file("e.csv").exists(), "{text}");
+    assert!(
+        text.contains("bad.csv") && text.contains("row 0: it is no base64"),
+        "{text}"
+    );
+    // In a batch that is not the first.
+    let rows = encrypted.lines().skip(1).cycle().take(30_000);
+    let mut long: Vec<&str> = encrypted.lines().take(1).chain(rows).collect();
+    long.push("1,!,London");
+    fs::write(file("long.csv"), long.join("\n")).unwrap();
+    let text = go(Job::Decrypt(Some(spec("tink"))), "long.csv", "e.csv")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("long.csv") && text.contains("row 30000:"),
+        "{text}"
+    );
     // Rows without columns enough.
     fs::write(file("short.csv"), "id,name\n1,2\n3\n").unwrap();
     let text = go(Job::Encrypt(spec("tink")), "short.csv", "e.csv")
