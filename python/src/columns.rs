@@ -478,10 +478,7 @@ pub(crate) fn mysql_key<'py>(
     bits: usize,
     given: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    match bits {
-        128 | 192 | 256 => Ok(PyBytes::new(py, &aescomb_columns::mysql_key(bits, given))),
-        _ => Err(PyValueError::new_err(format!(
-            "bits: expected 128, 192 or 256, not {bits}"
-        ))),
-    }
+    let key = aescomb_columns::mysql_key(bits, given);
+    let key = key.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &key))
 }

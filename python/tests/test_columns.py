@@ -407,7 +407,7 @@ def test_values_of_another_type():
     with pytest.raises(aescomb.InputError, match="message 2: result of 4 bytes for Int64"):
         ECB_PADDED.decrypt_many(None, padded, to="int64")
     sealed = SIV.seal_many(None, pa.array([0, None, 1, 2], pa.uint8()))
-    with pytest.raises(aescomb.InputError, match="message 3: result 2 for Boolean; allowed: 0 or"):
+    with pytest.raises(aescomb.InputError, match="message 3: .* neither 0 nor 1 for Boolean"):
         SIV.open_many(None, sealed, to="bool")
     # A message that fails has no result to look at.
     forged = [*list(SIV.seal_many(None, [b"1234", b"5678"])), bytes(17), bytes(23)]

@@ -131,15 +131,24 @@ impl FromStr for KeyType {
 /// The key of so many bits that MySQL and ClickHouse's `aes_encrypt_mysql` make of any other:
 /// its bytes are folded into as many by exclusive or.
 ///
+/// # Errors
+///
+/// Other bits than 128, 192 and 256.
+///
 /// ```
-/// let key = aescomb_columns::mysql_key(128, b"a password of some length");
+/// let key = aescomb_columns::mysql_key(128, b"a password of some length")?;
 /// assert_eq!(key.len(), 16);
 /// assert_eq!(key[0], b'a' ^ b'm');
+/// assert!(aescomb_columns::mysql_key(0, b"x").is_err());
+/// # Ok::<(), aescomb_columns::Error>(())
 /// ```
-pub fn mysql_key(bits: usize, given: &[u8]) -> zeroize::Zeroizing<Vec<u8>> {
+pub fn mysql_key(bits: usize, given: &[u8]) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
+    if ![128, 192, 256].contains(&bits) {
+        return Err(Error::spec("bits", bits, "128, 192 or 256"));
+    }
     let mut key = zeroize::Zeroizing::new(vec![0; bits / 8]);
     for (i, byte) in given.iter().enumerate() {
         key[i % (bits / 8)] ^= byte;
     }
-    key
+    Ok(key)
 }

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 /// What columns may be of.
 pub(crate) const TAKEN: &str = "binary, large_binary, binary_view, fixed_size_binary, string, \
-     large_string, string_view, bool, numbers, decimals, dates, times or a dictionary of these";
+     large_string, string_view, bool, numbers, decimals, dates, times or a dictionary of these, but not of bool, \
+     durations or intervals";
 
 /// Bytes of all values of a type; `None` where they differ.
 pub(crate) fn width(of: &DataType) -> Option<usize> {
@@ -24,9 +25,12 @@ pub(crate) fn width(of: &DataType) -> Option<usize> {
 /// Whether values of a type are bytes or are taken as such.
 pub(crate) fn is_taken(of: &DataType) -> bool {
     match of {
-        DataType::Dictionary(_, values) => {
-            !matches!(**values, DataType::Dictionary(..)) && is_taken(values)
-        }
+        DataType::Dictionary(_, values) => match **values {
+            DataType::Dictionary(..) => false,
+            // Arrow makes no dictionaries of decrypted values of these.
+            DataType::Boolean | DataType::Duration(_) | DataType::Interval(_) => false,
+            _ => is_taken(values),
+        },
         DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView

@@ -72,6 +72,20 @@ pub struct Beside<'a> {
     pub nonces: Option<&'a ArrayRef>,
 }
 
+impl Beside<'_> {
+    /// Refuses columns of other lengths than the one that they belong to.
+    fn check(&self, name: &str, rows: usize) -> Result<(), Error> {
+        let arrays = [("key identifiers", self.keys), ("nonces", self.nonces)];
+        for (of, array) in arrays {
+            if let Some(array) = array.filter(|array| array.len() != rows) {
+                let what = format!("{} {of}", array.len());
+                return Err(Error::column(name, what, format!("{rows}, as it has rows")));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Prefix of the metadata of fields that tell what extension type they are of, while they are not.
 const EXTENSION: &str = "ARROW:extension:";
 const HIDDEN: &str = "aescomb:ARROW:extension:";
@@ -142,19 +156,31 @@ impl Cipher {
     }
 
     /// For what was encrypted as a header says. `spec` is needed where a spec said what is
-    /// authenticated with values; if it is given, it must be of the same dataset.
+    /// authenticated with values.
+    ///
+    /// Nothing authenticates a header. If `spec` is given, the header must agree with it: on the
+    /// dataset, and for each column of the spec on `encryption`, `format`, `key_column` and
+    /// `nonces`. So a column of the spec cannot pass as one that is not encrypted.
     ///
     /// It also encrypts, under the same keys and keys of files: for workers that share in a file.
     /// Each then counts its own values towards limits.
     ///
     /// # Errors
     ///
-    /// Keys that are not there, and a header that is wrong.
+    /// Keys that are not there, a header that is wrong, and one that does not agree with the
+    /// spec.
     pub fn with_header(
         header: Header,
         spec: Option<&Spec>,
         keysets: &[Keyset],
     ) -> Result<Cipher, Error> {
+        if let Some(spec) = spec {
+            header.agrees(spec)?;
+        }
+        Cipher::made(header, spec, keysets)
+    }
+
+    fn made(header: Header, spec: Option<&Spec>, keysets: &[Keyset]) -> Result<Cipher, Error> {
         if let Some(spec) = spec
             && spec.dataset != header.dataset
         {
@@ -188,32 +214,28 @@ impl Cipher {
         spec: Option<&Spec>,
         keysets: &[Keyset],
     ) -> Result<Cipher, Error> {
-        let header = match (Header::of_schema(schema)?, spec) {
-            (Some(header), _) => header,
-            (None, Some(spec)) => {
-                let mut header = Header::new(spec.dataset.clone());
-                for (name, column) in &spec.columns {
-                    let of = column.of.clone().unwrap_or_else(|| "binary".to_owned());
-                    let made = column.header(name, keysets, of)?;
-                    if made.salt.is_some() {
-                        let what = "values under the key of a file, without its salt";
-                        let field = format!("columns.{name}");
-                        let allowed = "a file with the header that was written with them";
-                        return Err(Error::spec(field, what, allowed));
-                    }
-                    header.columns.insert(name.clone(), made);
+        Cipher::with_header(header_of(schema, spec, keysets)?, spec, keysets)
+    }
+
+    /// As [`Cipher::of_schema`], with the spec that the columns are encrypted by next: it must be
+    /// about the same columns, but may say something else of each.
+    #[cfg(feature = "files")]
+    pub(crate) fn to_rotate(
+        schema: &Schema,
+        spec: Option<&Spec>,
+        keysets: &[Keyset],
+    ) -> Result<Cipher, Error> {
+        let header = header_of(schema, spec, keysets)?;
+        if let Some(spec) = spec {
+            header.has_columns_of(spec)?;
+            for name in header.columns.keys() {
+                if !spec.columns.contains_key(name) {
+                    let allowed = "every column that is encrypted: no other stays so";
+                    return Err(Error::spec(format!("columns.{name}"), "missing", allowed));
                 }
-                header
             }
-            (None, None) => {
-                let allowed = "a file that was encrypted here, or a spec";
-                return Err(Error::spec(METADATA_KEY, "no such metadata", allowed));
-            }
-        };
-        for name in header.columns.keys() {
-            one_field(schema, name)?;
         }
-        Cipher::with_header(header, spec, keysets)
+        Cipher::made(header, spec, keysets)
     }
 
     /// The most threads that work on a column.
@@ -337,6 +359,7 @@ impl Cipher {
     ) -> Result<Encrypted, Error> {
         let treatment = self.treatment(name)?;
         treatment.can_encrypt()?;
+        beside.check(name, array.len())?;
         if *array.data_type() != treatment.of {
             return Err(Error::column(name, array.data_type(), &treatment.of));
         }
@@ -411,16 +434,19 @@ impl Cipher {
         on_failure: OnFailure,
     ) -> Result<(ArrayRef, Vec<Failure>), Error> {
         let treatment = self.treatment(name)?;
+        beside.check(name, array.len())?;
         if !arrays::is_binary(array.data_type()) {
             let allowed = "binary values, as encrypted ones are";
             return Err(Error::column(name, array.data_type(), allowed));
         }
         let (array, failed) = match array.as_any_dictionary_opt() {
-            None => treatment.decrypt(array, beside, self.threads)?,
+            None => treatment.decrypt(array, beside, self.threads, on_failure)?,
             Some(dictionary) if treatment.keeps_dictionaries() => {
                 let values = dictionary.values();
+                // No row may have the value that fails.
+                let on_failure = OnFailure::Null;
                 let (values, failed) =
-                    treatment.decrypt(values, Beside::default(), self.threads)?;
+                    treatment.decrypt(values, Beside::default(), self.threads, on_failure)?;
                 let failed: HashMap<usize, Reason> = failed.into_iter().collect();
                 let mut rows = Vec::new();
                 if !failed.is_empty() {
@@ -437,7 +463,7 @@ impl Cipher {
                 let keys = dictionary.keys();
                 let array = arrow_select::take::take(dictionary.values(), keys, None);
                 let array = array.map_err(|error| treatment.wrong(error))?;
-                treatment.decrypt(&array, beside, self.threads)?
+                treatment.decrypt(&array, beside, self.threads, on_failure)?
             }
         };
         if let (OnFailure::Stop, Some((row, reason))) = (on_failure, failed.first()) {
@@ -456,6 +482,36 @@ impl Cipher {
         };
         Ok((array, failed.into_iter().map(failure).collect()))
     }
+}
+
+/// The header of a schema, or the one that the spec makes where it has none.
+fn header_of(schema: &Schema, spec: Option<&Spec>, keysets: &[Keyset]) -> Result<Header, Error> {
+    let header = match (Header::of_schema(schema)?, spec) {
+        (Some(header), _) => header,
+        (None, Some(spec)) => {
+            let mut header = Header::new(spec.dataset.clone());
+            for (name, column) in &spec.columns {
+                let of = column.of.clone().unwrap_or_else(|| "binary".to_owned());
+                let made = column.header(name, keysets, of)?;
+                if made.salt.is_some() {
+                    let what = "values under the key of a file, without its salt";
+                    let field = format!("columns.{name}");
+                    let allowed = "a file with the header that was written with them";
+                    return Err(Error::spec(field, what, allowed));
+                }
+                header.columns.insert(name.clone(), made);
+            }
+            header
+        }
+        (None, None) => {
+            let allowed = "a file that was encrypted here, or a spec";
+            return Err(Error::spec(METADATA_KEY, "no such metadata", allowed));
+        }
+    };
+    for name in header.columns.keys() {
+        one_field(schema, name)?;
+    }
+    Ok(header)
 }
 
 /// The one field of this name.

@@ -36,11 +36,10 @@ pub enum ColumnsCommand {
 /// Which keys.
 #[derive(Debug, Args)]
 struct KeyFiles {
-    /// File with a keyset, plain or wrapped, or folder with such files; may be given several
-    /// times
+    /// File with a keyset, or folder with such files; may be given several times
     #[arg(long, value_name = "FILE", required = true)]
     keys: Vec<PathBuf>,
-    /// File with the plain keyset that wraps the others
+    /// File with the plain keyset that wraps the others, which then must all be wrapped
     #[arg(long, value_name = "FILE")]
     wrapped_by: Option<PathBuf>,
 }
@@ -86,8 +85,8 @@ pub struct DecryptArgs {
     /// File or folder
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// File with the spec: for files that do not say how they were encrypted, and to rotate
-    /// to another
+    /// File with the spec: what a file says of itself must agree with it, as nothing
+    /// authenticates that; to rotate, it says how, for the same columns
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     #[command(flatten)]
@@ -108,7 +107,8 @@ pub struct VerifyArgs {
     /// File or folder
     #[arg(value_name = "IN")]
     from: PathBuf,
-    /// File with the spec, for files that do not say how they were encrypted
+    /// File with the spec: what a file says of itself must agree with it; without one,
+    /// a column that the file says is not encrypted is not looked at
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     #[command(flatten)]
@@ -169,7 +169,7 @@ pub struct KeysetArgs {
     /// File with the keyset
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// File with the plain keyset that wraps it
+    /// File with the plain keyset that wraps it; a plain one is refused then
     #[arg(long, value_name = "FILE")]
     wrapped_by: Option<PathBuf>,
 }
@@ -237,10 +237,9 @@ fn read_spec(path: &Path) -> Result<Spec, Error> {
 fn read_keyset(path: &Path, wrapped_by: Option<&Path>) -> Result<Keyset, Error> {
     let text = read_text(path)?;
     let keyset = match wrapped_by {
-        Some(service) if Keyset::is_wrapped(&text) => {
-            Keyset::from_wrapped_json(&text, &read_keyset(service, None)?, b"")
-        }
-        _ => Keyset::from_json(&text),
+        // A plain one would be one that anybody may have put there.
+        Some(service) => Keyset::from_wrapped_json(&text, &read_keyset(service, None)?, b""),
+        None => Keyset::from_json(&text),
     };
     keyset.map_err(|error| failed(path, error))
 }
@@ -556,10 +555,46 @@ impl AddArgs {
         let secret = self.secret.as_deref().map(read).transpose()?;
         let secret = secret.map(|secret| match self.mysql {
             true => crate::mysql_key(8 * of.key_bytes(), &secret),
-            false => secret,
+            false => Ok(secret),
         });
+        let secret = secret.transpose()?;
         let id = keyset.put(of, secret.as_ref().map(|secret| &secret[..]), prefix)?;
         write_keyset(&file, wrapped_by.as_deref(), &keyset)?;
         writeln!(out, "{id}").map_err(Error::System)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_keysets_are_refused_where_wrapped_ones_are_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, service) = (folder.path().join("a.json"), folder.path().join("w.json"));
+        let mut wrapping = Keyset::new();
+        wrapping.generate("aes-256-gcm".parse().unwrap()).unwrap();
+        let mut keys = Keyset::new();
+        let id = keys.generate("aes-256-siv".parse().unwrap()).unwrap();
+        write_keyset(&service, None, &wrapping).unwrap();
+        write_keyset(&path, Some(&service), &keys).unwrap();
+        assert!(
+            read_keyset(&path, Some(&service))
+                .unwrap()
+                .get(id)
+                .is_some()
+        );
+        let wrapped = std::fs::read_to_string(&path).unwrap();
+        assert!(Keyset::is_wrapped(&wrapped));
+        let text = read_keyset(&path, None).unwrap_err().to_string();
+        assert!(text.contains("it is wrapped"), "{text}");
+        // Damaged, it is no plain one.
+        let damaged = wrapped.replacen("\"encryptedKeyset\": \"", "\"encryptedKeyset\": \"!", 1);
+        assert!(Keyset::is_wrapped(&damaged) && damaged != wrapped);
+        std::fs::write(&path, damaged).unwrap();
+        read_keyset(&path, Some(&service)).unwrap_err();
+        write_keyset(&path, None, &keys).unwrap();
+        let text = read_keyset(&path, Some(&service)).unwrap_err().to_string();
+        assert!(text.contains("no wrapped keyset"), "{text}");
     }
 }

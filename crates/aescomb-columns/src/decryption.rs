@@ -1,7 +1,7 @@
 //! The decryption of a column's values.
 
 use crate::arrays;
-use crate::cipher::Beside;
+use crate::cipher::{Beside, OnFailure};
 use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
@@ -14,13 +14,18 @@ use arrow_schema::DataType;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
+/// Bytes that an array without any value may have, however little is decrypted.
+const MOST_EMPTY: usize = 64 << 20;
+
 impl Treatment {
-    /// Decrypts values: an array, and what failed, by rows.
+    /// Decrypts values: an array, and what failed, by rows. What failed is an error if
+    /// `on_failure` says so.
     pub(crate) fn decrypt(
         &self,
         array: &ArrayRef,
         beside: Beside<'_>,
         threads: NonZeroUsize,
+        on_failure: OnFailure,
     ) -> Result<(ArrayRef, Vec<(usize, Reason)>), Error> {
         let of = match &self.of {
             DataType::Dictionary(_, values) => values,
@@ -96,6 +101,27 @@ impl Treatment {
             row: &|i| rows.row(i),
         };
         let mut failed = made.failed.clone();
+        // Before anything is made for all rows: the width of values is not authenticated.
+        let stop = |results: &Results<'_, i64>, failures: &[(usize, Reason)]| {
+            if on_failure == OnFailure::Null {
+                return Ok(());
+            }
+            let misfits = results.misfits(of).into_iter();
+            let misfits = misfits.map(|(i, what)| (rows.row(i), Reason::Type(what)));
+            let first = failures
+                .iter()
+                .cloned()
+                .chain(misfits)
+                .min_by_key(|(row, _)| *row);
+            first.map_or(Ok(()), |(row, reason)| Err(self.failed(row, reason)))
+        };
+        if !failures.is_empty() {
+            stop(&results, &failures)?;
+        }
+        if let Err(refused) = self.refuse_width(array, of, &results) {
+            stop(&results, &failures)?;
+            return Err(refused);
+        }
         let array = match results.array(of) {
             Ok(array) => array,
             Err(_) => {
@@ -107,6 +133,7 @@ impl Treatment {
                     failures.push((rows.row(i), Reason::Type(what)));
                     failed.push(i);
                 }
+                stop(&results, &failures)?;
                 failed.sort_unstable();
                 results.bytes = Buffer::from_vec(bytes);
                 results.failed = &failed;
@@ -115,6 +142,31 @@ impl Treatment {
         };
         failures.sort_by_key(|(row, _)| *row);
         Ok((array, failures))
+    }
+
+    /// Refuses a width of values that none of the results has, if values of it for all rows would
+    /// take much more memory than what is decrypted.
+    fn refuse_width(
+        &self,
+        array: &ArrayRef,
+        of: &DataType,
+        results: &Results<'_, i64>,
+    ) -> Result<(), Error> {
+        // Others have at most 32 bytes.
+        let DataType::FixedSizeBinary(width) = of else {
+            return Ok(());
+        };
+        let width = usize::try_from(*width).unwrap_or(0);
+        let most = MOST_EMPTY.max(array.get_buffer_memory_size());
+        let needed = array.len().saturating_mul(width);
+        if needed <= most || results.any_of(width) {
+            return Ok(());
+        }
+        let what = format!(
+            "{of}, which no value has: {needed} bytes for {} rows",
+            array.len()
+        );
+        Err(Error::column(&self.name, what, format!("{most} bytes")))
     }
 
     /// The nonces of all rows.

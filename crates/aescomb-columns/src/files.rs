@@ -32,11 +32,13 @@ use std::path::{Path, PathBuf};
 pub enum Job {
     /// Encrypt columns.
     Encrypt(Spec),
-    /// Decrypt what is encrypted. A spec is needed for files that do not say what that is.
+    /// Decrypt what is encrypted. A spec is needed for files that do not say what that is; others
+    /// must agree with it.
     Decrypt(Option<Spec>),
-    /// Decrypt, and encrypt again under the primary keys; as a spec says, if there is one.
+    /// Decrypt, and encrypt again under the primary keys; as a spec says, if there is one, which
+    /// must be about the same columns.
     Rotate(Option<Spec>),
-    /// Decrypt, and keep nothing.
+    /// Decrypt, and keep nothing. What a file says of itself must agree with a spec.
     Verify(Option<Spec>),
 }
 
@@ -212,7 +214,7 @@ impl Steps {
             Job::Encrypt(spec) => (None, Some(Cipher::new(spec, keys, schema)?)),
             Job::Decrypt(spec) | Job::Verify(spec) => (Some(decrypt(spec)?), None),
             Job::Rotate(spec) => {
-                let old = decrypt(spec)?;
+                let old = Cipher::to_rotate(schema, spec.as_ref(), keys)?;
                 let spec = match spec {
                     Some(spec) => spec.clone(),
                     None => old.header().spec()?,
@@ -379,15 +381,17 @@ fn one(
     let mut rows = 0;
     for group in 0..input.groups() {
         for batch in input.group(group)? {
-            let (batch, mut failures) = csv::decode(batch?, &encoded, steps.on_failure)?;
-            let count = batch.num_rows() as u64;
-            let (batch, failed) = steps.batch(batch).map_err(|error| match error {
+            let stopped = |error| match error {
                 Error::Value(mut failure) => {
                     failure.row += rows;
                     wrong(from, failure)
                 }
                 other => place(other),
-            })?;
+            };
+            let decoded = csv::decode(batch?, &encoded, steps.on_failure);
+            let (batch, mut failures) = decoded.map_err(stopped)?;
+            let count = batch.num_rows() as u64;
+            let (batch, failed) = steps.batch(batch).map_err(stopped)?;
             failures.extend(failed);
             for failure in &mut failures {
                 failure.row += rows;

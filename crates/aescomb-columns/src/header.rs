@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kdf::SALT;
-use crate::spec::{Encryption, Format};
+use crate::spec::{Encryption, Format, Spec};
 use arrow_schema::Schema;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -16,9 +16,12 @@ const VERSION: u32 = 1;
 
 /// What columns were encrypted how: JSON in the metadata of a schema.
 ///
-/// It holds no secret, and nothing authenticates it: who may change a file may change it, too.
-/// Values only open as what they were sealed as, but their types are as it says, and
-/// whether a column was encrypted at all.
+/// It holds no secret, and nothing authenticates it: who may change a file may change it, too. It
+/// decides which columns are decrypted, by which key, mode and format, and what type values get.
+/// An authenticated value opens only under the key, in the dataset and in the column that it was
+/// sealed for; but a column that the header leaves out passes as it is, and of a mode without
+/// tags any value may pass. A [`Spec`] that is given with it is compared with it:
+/// [`Cipher::with_header`](crate::Cipher::with_header).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -80,6 +83,58 @@ impl Header {
             VERSION => Ok(header),
             other => Err(Error::spec("aescomb.version", other, VERSION)),
         }
+    }
+
+    /// Refuses a spec with columns that were not encrypted.
+    pub(crate) fn has_columns_of(&self, spec: &Spec) -> Result<(), Error> {
+        let missing = |name: &&String| !self.columns.contains_key(*name);
+        match spec.columns.keys().find(missing) {
+            None => Ok(()),
+            Some(name) => {
+                let field = format!("{METADATA_KEY}.columns.{name}");
+                let allowed = "every column of the spec, as encrypted";
+                Err(Error::spec(field, "missing", allowed))
+            }
+        }
+    }
+
+    /// Refuses a spec whose columns were not encrypted, or otherwise than it says.
+    pub(crate) fn agrees(&self, spec: &Spec) -> Result<(), Error> {
+        self.has_columns_of(spec)?;
+        for (name, header) in &self.columns {
+            let Some(column) = spec.columns.get(name) else {
+                continue;
+            };
+            let optional = |name: &Option<String>| match name {
+                Some(name) => format!("{name:?}"),
+                None => "none".to_owned(),
+            };
+            for (field, given, allowed) in [
+                (
+                    "encryption",
+                    header.encryption.to_string(),
+                    column.encryption.to_string(),
+                ),
+                (
+                    "format",
+                    header.format.to_string(),
+                    column.format.to_string(),
+                ),
+                (
+                    "key_column",
+                    optional(&header.key_column),
+                    optional(&column.key_column),
+                ),
+                ("nonces", optional(&header.nonces), optional(&column.nonces)),
+            ] {
+                if given != allowed {
+                    let field = format!("{METADATA_KEY}.columns.{name}.{field}");
+                    let allowed = format!("{allowed}, as in the spec");
+                    return Err(Error::spec(field, given, allowed));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// As JSON.

@@ -337,9 +337,9 @@ impl Keyset {
         Keyset::from_proto(tink::decode(&plain)?)
     }
 
-    /// Whether this is JSON of a keyset that a service has wrapped.
+    /// Whether this is JSON that says of itself to be a keyset that a service has wrapped.
     pub fn is_wrapped(json: &str) -> bool {
-        EncryptedKeyset::wrapped(json).is_ok()
+        EncryptedKeyset::is_there(json)
     }
 
     fn to_proto(&self) -> Result<tink::Keyset, Error> {

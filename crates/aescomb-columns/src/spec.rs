@@ -183,6 +183,9 @@ impl Spec {
     }
 }
 
+/// The most bytes of the name of a type.
+const LONGEST_TYPE: usize = 256;
+
 /// A type by its name in Arrow's Python library, or as arrow-rs writes it.
 pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
     Ok(match name {
@@ -206,6 +209,12 @@ pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
         "float64" => DataType::Float64,
         "date32" => DataType::Date32,
         "date64" => DataType::Date64,
+        // The parser of others calls itself for each type in a type.
+        long if long.len() > LONGEST_TYPE => {
+            let what = format!("name of {} bytes", long.len());
+            let allowed = format!("at most {LONGEST_TYPE} bytes");
+            return Err(Error::spec(field, what, allowed));
+        }
         other => {
             let what = format!("{other:?}");
             let allowed = "binary, string, int64, Decimal128(10, 2), Timestamp(µs), ...";
@@ -214,4 +223,21 @@ pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
                 .map_err(|_| Error::spec(field, what, allowed))?
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_types_that_are_too_long() {
+        let deep = "Dictionary(Int32, ".repeat(1_000_000);
+        let text = parse_type("type", &deep).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "type: name of 18000000 bytes; allowed: at most 256 bytes"
+        );
+        let of = parse_type("type", "Dictionary(Int32, Utf8)").unwrap();
+        assert_eq!(of.to_string(), "Dictionary(Int32, Utf8)");
+    }
 }

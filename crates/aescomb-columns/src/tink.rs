@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use prost::Message;
 use serde_json::{Value, json};
+use std::mem::take;
 use zeroize::{Zeroize, Zeroizing};
 
 const TINK: &str = "type.googleapis.com/google.crypto.tink.";
@@ -113,45 +114,49 @@ impl Drop for KeyData {
     }
 }
 
+/// Also what was decoded of a message that turns out to be wrong.
+macro_rules! wiped {
+    ($($message:ty),*) => {
+        $(impl Drop for $message {
+            fn drop(&mut self) {
+                self.key_value.zeroize();
+            }
+        })*
+    };
+}
+wiped!(AesGcmKey, AesSivKey, AesCmacPrfKey, AesKey);
+
 impl KeyData {
     /// That of a key.
     pub(crate) fn new(of: KeyType, secret: &[u8]) -> KeyData {
         let (version, key_value) = (0, secret.to_vec());
         let own = |mode: Mode, key_value| {
             let mode = mode.name().to_owned();
-            (
-                OWN.to_owned(),
-                encoded(
-                    AesKey {
-                        version,
-                        mode,
-                        key_value,
-                    },
-                    |key| &mut key.key_value,
-                ),
-            )
+            let key = AesKey {
+                version,
+                mode,
+                key_value,
+            };
+            (OWN.to_owned(), key.encode_to_vec())
         };
         let tink = |name: &str, value| (format!("{TINK}{name}"), value);
         let (type_url, value) = match of.0 {
-            Of::Derivation => tink(
-                "AesCmacPrfKey",
-                encoded(AesCmacPrfKey { version, key_value }, |key| {
-                    &mut key.key_value
-                }),
-            ),
+            Of::Derivation => {
+                let key = AesCmacPrfKey { version, key_value };
+                tink("AesCmacPrfKey", key.encode_to_vec())
+            }
             Of::Values(algorithm) => match algorithm.mode {
-                Mode::Siv => tink(
-                    "AesSivKey",
-                    encoded(AesSivKey { version, key_value }, |key| &mut key.key_value),
-                ),
+                Mode::Siv => {
+                    let key = AesSivKey { version, key_value };
+                    tink("AesSivKey", key.encode_to_vec())
+                }
                 // Tink refuses others.
                 mode @ (Mode::Gcm | Mode::GcmSiv) if algorithm.key_bits != 192 => {
-                    let gcm = AesGcmKey { version, key_value };
                     let name = match mode {
                         Mode::Gcm => "AesGcmKey",
                         _ => "AesGcmSivKey",
                     };
-                    tink(name, encoded(gcm, |key| &mut key.key_value))
+                    tink(name, AesGcmKey { version, key_value }.encode_to_vec())
                 }
                 mode => own(mode, key_value),
             },
@@ -169,28 +174,28 @@ impl KeyData {
         let broken = |error: prost::DecodeError| format!("{}: {error}", self.type_url);
         let (version, found, key_value) = match self.type_url.strip_prefix(TINK) {
             Some(name @ ("AesGcmKey" | "AesGcmSivKey")) => {
-                let key = AesGcmKey::decode(bytes).map_err(broken)?;
+                let mut key = AesGcmKey::decode(bytes).map_err(broken)?;
                 let mode = match name {
                     "AesGcmKey" => Mode::Gcm,
                     _ => Mode::GcmSiv,
                 };
-                (key.version, Some(mode), key.key_value)
+                (key.version, Some(mode), take(&mut key.key_value))
             }
             Some("AesSivKey") => {
-                let key = AesSivKey::decode(bytes).map_err(broken)?;
-                (key.version, Some(Mode::Siv), key.key_value)
+                let mut key = AesSivKey::decode(bytes).map_err(broken)?;
+                (key.version, Some(Mode::Siv), take(&mut key.key_value))
             }
             Some("AesCmacPrfKey") => {
-                let key = AesCmacPrfKey::decode(bytes).map_err(broken)?;
-                (key.version, None, key.key_value)
+                let mut key = AesCmacPrfKey::decode(bytes).map_err(broken)?;
+                (key.version, None, take(&mut key.key_value))
             }
             None if self.type_url == OWN => {
-                let key = AesKey::decode(bytes).map_err(broken)?;
+                let mut key = AesKey::decode(bytes).map_err(broken)?;
                 let mode = key
                     .mode
                     .parse()
                     .map_err(|error| format!("{OWN}: {error}"))?;
-                (key.version, Some(mode), key.key_value)
+                (key.version, Some(mode), take(&mut key.key_value))
             }
             _ => {
                 return Err(format!(
@@ -216,13 +221,6 @@ impl KeyData {
             None => Err(format!("{} with {} bytes", self.type_url, secret.len())),
         }
     }
-}
-
-/// The bytes of a message, which is wiped where it has the key.
-fn encoded<M: Message>(mut key: M, secret: impl Fn(&mut M) -> &mut Vec<u8>) -> Vec<u8> {
-    let bytes = key.encode_to_vec();
-    secret(&mut key).zeroize();
-    bytes
 }
 
 /// A keyset that is wrapped, and what may be known of it.
@@ -258,6 +256,16 @@ impl EncryptedKeyset {
             "keysetInfo": self.info,
         });
         serde_json::to_string_pretty(&json).map_err(wrong)
+    }
+
+    /// Whether there is one in JSON, damaged or not.
+    pub(crate) fn is_there(json: &str) -> bool {
+        let Ok(mut json) = serde_json::from_str(json) else {
+            return false;
+        };
+        let there = field(&json, "encryptedKeyset", "encrypted_keyset").is_some();
+        wipe(&mut json);
+        there
     }
 
     /// The wrapped keyset in such JSON.
@@ -315,26 +323,33 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Keyset, Error> {
     Keyset::decode(bytes).map_err(|error| wrong(format_args!("what was wrapped: {error}")))
 }
 
-/// In JSON, as Tink writes it.
+/// In JSON, as Tink writes it. Texts with keys are moved, so that no copy of them stays.
 pub(crate) fn to_json(keyset: &Keyset) -> Result<Zeroizing<String>, Error> {
-    let key = |key: &Key| {
-        let data = key.key_data.as_ref();
-        json!({
-            "keyData": {
-                "typeUrl": data.map(|data| &data.type_url),
-                "value": data.map(|data| BASE64_STANDARD.encode(&data.value)),
-                "keyMaterialType": "SYMMETRIC",
-            },
+    let mut json = json!({ "primaryKeyId": keyset.primary_key_id, "key": [] });
+    // Space for the whole, as what grows leaves copies.
+    let mut capacity = 128;
+    for key in &keyset.key {
+        let mut one = json!({
+            "keyData": { "keyMaterialType": "SYMMETRIC" },
             "status": status_name(key.status()),
             "keyId": key.key_id,
             "outputPrefixType": prefix_name(key.output_prefix_type()),
-        })
-    };
-    let keys: Vec<Value> = keyset.key.iter().map(key).collect();
-    let mut json = json!({ "primaryKeyId": keyset.primary_key_id, "key": keys });
-    let text = serde_json::to_string_pretty(&json).map(Zeroizing::new);
+        });
+        if let Some(data) = &key.key_data {
+            capacity += 512 + data.type_url.len() + 2 * data.value.len();
+            one["keyData"]["typeUrl"] = Value::String(data.type_url.clone());
+            one["keyData"]["value"] = Value::String(BASE64_STANDARD.encode(&data.value));
+        }
+        if let Value::Array(keys) = &mut json["key"] {
+            keys.push(one);
+        }
+    }
+    let mut text = Zeroizing::new(Vec::with_capacity(capacity));
+    let written = serde_json::to_writer_pretty(&mut *text, &json);
     wipe(&mut json);
-    text.map_err(wrong)
+    written.map_err(wrong)?;
+    let text = String::from_utf8(take(&mut *text)).map_err(wrong)?;
+    Ok(text.into())
 }
 
 /// Overwrites the texts.
@@ -379,13 +394,15 @@ fn read(json: &Value) -> Result<Keyset, Error> {
         let url = field(data, "typeUrl", "type_url").and_then(Value::as_str);
         let value = data.get("value").and_then(Value::as_str);
         let value = value.ok_or_else(|| missing("keyData.value"))?;
-        let value = BASE64_STANDARD.decode(value);
+        let url = url.ok_or_else(|| missing("keyData.typeUrl"))?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(value.len()));
+        let decoded = BASE64_STANDARD.decode_vec(value, &mut bytes);
         // Its error would show the place and a character of the key.
-        let value = value.map_err(|_| Error::key(key_id, "keyData.value is no base64"))?;
+        decoded.map_err(|_| Error::key(key_id, "keyData.value is no base64"))?;
         keyset.key.push(Key {
             key_data: Some(KeyData {
-                type_url: url.ok_or_else(|| missing("keyData.typeUrl"))?.to_owned(),
-                value,
+                type_url: url.to_owned(),
+                value: take(&mut *bytes),
                 key_material_type: Material::Symmetric.into(),
             }),
             status: number(key.get("status"), &STATUS),

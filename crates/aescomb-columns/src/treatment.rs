@@ -293,8 +293,10 @@ impl Treatment {
         // The check of the treatment was that there is one.
         let own = self.own.unwrap_or(0);
         let mut places = vec![own as u32; if self.key_column.is_some() { count } else { 1 }];
-        if let (Some(_), Some(ids)) = (&self.key_column, ids) {
-            let ids = self.ids(ids)?;
+        if let Some(name) = &self.key_column {
+            // Without them, all rows would silently have the same key.
+            let missing = || Error::column(name, "missing", "a column of key identifiers");
+            let ids = self.ids(ids.ok_or_else(missing)?)?;
             for (place, row) in places.iter_mut().zip(rows.rows()) {
                 let key = self
                     .key(&ids, row)

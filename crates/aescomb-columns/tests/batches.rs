@@ -1,8 +1,8 @@
 //! Record batches there and back: types, nulls, slices, formats, keys and mistakes.
 
 use aescomb_columns::{
-    Cipher, Encryption, Error, Failure, Format, Header, KeyType, Keyset, METADATA_KEY, OnFailure,
-    Prefix, Reason, Spec, Status,
+    Beside, Cipher, ColumnHeader, Encryption, Error, Failure, Format, Header, KeyType, Keyset,
+    METADATA_KEY, OnFailure, Prefix, Reason, Spec, Status,
 };
 use arrow_array::builder::{BinaryViewBuilder, FixedSizeBinaryBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
@@ -491,6 +491,124 @@ fn values_of_another_type() {
     }
 }
 
+/// A header that was changed makes no array that no memory has space for.
+#[test]
+fn widths_that_no_value_has() {
+    let keys = [keyset("aes-256-siv")];
+    let spec = spec(&[("value", "tink", "deterministic")]);
+    let texts = |text: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![text; 100])) };
+    for (value, failing) in [(Some("Ada"), true), (None, false)] {
+        let batch = batch(texts(value));
+        let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+        let encrypted = cipher.encrypt(&batch).unwrap();
+        let mut header = cipher.header().clone();
+        header.columns.get_mut("value").unwrap().of = "FixedSizeBinary(2147483647)".to_owned();
+        let cipher = Cipher::with_header(header, None, &keys).unwrap();
+        let stopped = cipher.decrypt(&encrypted, OnFailure::Stop);
+        match stopped.unwrap_err() {
+            Error::Value(failure) => assert!(failing && failure.row == 0, "{failure}"),
+            other => assert!(!failing && other.to_string().contains("which no value has")),
+        }
+        let refused = cipher.decrypt(&encrypted, OnFailure::Null).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("which no value has"), "{text}");
+    }
+    // What fails first is told first, whatever is wrong with it.
+    let batch = batch(texts(Some("Ada")).slice(0, 3));
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let encrypted = cipher.encrypt(&batch).unwrap();
+    let mut header = cipher.header().clone();
+    header.columns.get_mut("value").unwrap().of = "int32".to_owned();
+    let values = encrypted.column(1).as_binary::<i32>().iter();
+    let mut values: Vec<_> = values.map(|value| value.map(<[u8]>::to_vec)).collect();
+    values[1].as_mut().unwrap()[9] ^= 1;
+    let damaged = with_values(&encrypted, values);
+    let cipher = Cipher::with_header(header, None, &keys).unwrap();
+    match cipher.decrypt(&damaged, OnFailure::Stop) {
+        Err(Error::Value(failure)) => {
+            assert_eq!(failure.row, 0);
+            assert!(matches!(failure.reason, Reason::Type(_)), "{failure}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let (_, failures) = cipher.decrypt(&damaged, OnFailure::Null).unwrap();
+    let rows: Vec<_> = failures.iter().map(|failure| failure.row).collect();
+    assert_eq!(rows, [0, 1, 2]);
+    assert_eq!(failures[1].reason, Reason::Authentication);
+}
+
+#[test]
+fn errors_do_not_show_values() {
+    let batch = batch(Arc::new(UInt8Array::from(vec![0, 173])));
+    let keys = [keyset("aes-256-siv")];
+    let spec = spec(&[("value", "tink", "deterministic")]);
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let encrypted = cipher.encrypt(&batch).unwrap();
+    let mut header = cipher.header().clone();
+    header.columns.get_mut("value").unwrap().of = "bool".to_owned();
+    let cipher = Cipher::with_header(header, None, &keys).unwrap();
+    let (_, failures) = cipher.decrypt(&encrypted, OnFailure::Null).unwrap();
+    let stopped = cipher.decrypt(&encrypted, OnFailure::Stop).unwrap_err();
+    for text in [failures[0].to_string(), stopped.to_string()] {
+        assert!(
+            text.contains("row 1: result that is neither 0 nor 1"),
+            "{text}"
+        );
+        assert!(!text.contains("173"), "{text}");
+    }
+}
+
+#[test]
+fn columns_beside_have_as_many_rows() {
+    let batch = batch(Arc::new(StringArray::from(vec!["Ada", "Grace"])));
+    let keys = [keyset("aes-256-gcm")];
+    let spec = Spec::from_json(
+        r#"{"dataset": "d", "columns": {"value": {"format": "clickhouse",
+            "encryption": "randomized", "nonces": "iv", "key_column": "id"}}}"#,
+    )
+    .unwrap();
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let id = i64::from(keys[0].primary().unwrap().id());
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![id; 2]));
+    let (few, value) = (ids.slice(0, 1), batch.column(1));
+    let beside = |keys| Beside {
+        keys: Some(keys),
+        nonces: None,
+    };
+    let text = |error: Option<Error>| error.unwrap().to_string();
+    let refused = cipher.encrypt_column("value", value, beside(&few)).err();
+    assert!(text(refused).contains("1 key identifiers; allowed: 2"));
+    let encrypted = cipher.encrypt_column("value", value, beside(&ids)).unwrap();
+    let nonces = encrypted.nonces.unwrap().1;
+    let decrypt = |keys: &ArrayRef, nonces: &ArrayRef| {
+        let beside = Beside {
+            keys: Some(keys),
+            nonces: Some(nonces),
+        };
+        cipher.decrypt_column("value", &encrypted.values, beside, OnFailure::Null)
+    };
+    assert_eq!(&decrypt(&ids, &nonces).unwrap().0, value);
+    assert!(text(decrypt(&few, &nonces).err()).contains("1 key identifiers; allowed: 2"));
+    assert!(text(decrypt(&ids, &nonces.slice(0, 1)).err()).contains("1 nonces; allowed: 2"));
+}
+
+/// Those that Arrow makes no dictionaries of, when they are decrypted.
+#[test]
+fn dictionaries_that_are_refused() {
+    let keys = [keyset("aes-256-siv")];
+    let spec = spec(&[("value", "tink", "deterministic")]);
+    for (of, taken) in [
+        (DataType::Boolean, false),
+        (DataType::Duration(TimeUnit::Second), false),
+        (DataType::Interval(IntervalUnit::DayTime), false),
+        (DataType::Date32, true),
+    ] {
+        let of = DataType::Dictionary(Box::new(DataType::Int32), Box::new(of));
+        let schema = Schema::new(vec![Field::new("value", of.clone(), true)]);
+        assert_eq!(Cipher::new(&spec, &keys, &schema).is_ok(), taken, "{of}");
+    }
+}
+
 #[test]
 fn damaged_padding() {
     let batch = batch(Arc::new(StringArray::from(vec!["Ada", "Grace", "Alan"])));
@@ -628,6 +746,55 @@ fn a_key_for_each_row() {
                 other => panic!("{other:?}"),
             }
         }
+        // Without identifiers, no row has the key of another.
+        let column = good.column_by_name("value").unwrap();
+        let text = cipher
+            .encrypt_column("value", column, Beside::default())
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(text.contains("\"tenant\": missing"), "{text}");
+    }
+}
+
+/// A header, which anybody may have changed, does not override a spec that is given.
+#[test]
+fn headers_that_a_spec_does_not_agree_with() {
+    let batch = batch(Arc::new(StringArray::from(vec!["Ada"])));
+    let keys = [keyset("aes-256-gcm")];
+    let spec = spec(&[("value", "tink", "randomized")]);
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let open = |header: &Header| {
+        Cipher::with_header(header.clone(), Some(&spec), &keys)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert_eq!(open(cipher.header()), "");
+    // A column that is said not to be encrypted, with values of anybody.
+    let mut header = cipher.header().clone();
+    header.columns.clear();
+    assert!(open(&header).starts_with("aescomb.columns.value: missing"));
+    let changes: [(&str, fn(&mut ColumnHeader)); 4] = [
+        ("encryption: deterministic; allowed: randomized", |column| {
+            column.encryption = Encryption::Deterministic;
+        }),
+        ("format: spark; allowed: tink", |column| {
+            column.format = Format::Spark;
+        }),
+        ("key_column: \"id\"; allowed: none", |column| {
+            column.key_column = Some("id".to_owned());
+        }),
+        ("nonces: \"id\"; allowed: none", |column| {
+            column.nonces = Some("id".to_owned());
+        }),
+    ];
+    for (words, change) in changes {
+        let mut header = cipher.header().clone();
+        change(header.columns.get_mut("value").unwrap());
+        let text = open(&header);
+        assert!(text.starts_with("aescomb.columns.value."), "{text}");
+        assert!(text.contains(words), "{text}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files there and back: what is kept, what is hidden, and what is left of a run that fails.
 
 use aescomb_columns::files::{Done, Job, Options, Watch, inspect, run};
-use aescomb_columns::{Error, Failure, Keyset, OnFailure, Spec};
+use aescomb_columns::{Error, Failure, Header, Keyset, METADATA_KEY, OnFailure, Spec};
 use arrow_array::types::Int32Type;
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema};
@@ -268,6 +268,64 @@ fn there_and_back_rotated_and_verified() {
     );
 }
 
+/// Who may write a file may change its header: a spec that is given is what counts.
+#[test]
+fn headers_of_others() {
+    let folder = Folder::new();
+    let file = |name: &str| folder.path(name);
+    let keys = keys();
+    write(&file("in.parquet"), &people(), 1500);
+    let go = |job: Job, from: &str, to: Option<&str>| {
+        let to = to.map(file);
+        let done = run(&job, &file(from), to.as_deref(), &options(&keys), &mut ());
+        done.map_err(|error| error.to_string())
+    };
+    go(Job::Encrypt(spec()), "in.parquet", Some("a.parquet")).unwrap();
+    go(Job::Verify(Some(spec())), "a.parquet", None).unwrap();
+    // A column that was replaced by a plain one, and left out of the header.
+    let (plain, sealed) = (people(), read(&file("a.parquet")));
+    let mut columns = sealed.columns().to_vec();
+    let mut fields: Vec<_> = sealed.schema().fields().iter().cloned().collect();
+    columns[3] = plain.column(3).clone();
+    fields[3] = plain.schema().fields()[3].clone();
+    let mut metadata = sealed.schema().metadata().clone();
+    let mut header = Header::from_json(&metadata[METADATA_KEY]).unwrap();
+    header.columns.remove("number").unwrap();
+    metadata.insert(METADATA_KEY.to_owned(), header.to_json().unwrap());
+    let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+    let forged = RecordBatch::try_new(schema, columns).unwrap();
+    let created = File::create(file("b.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(created, forged.schema(), None).unwrap();
+    writer.write(&forged).unwrap();
+    writer.close().unwrap();
+    for (job, to) in [
+        (Job::Verify(Some(spec())), None),
+        (Job::Decrypt(Some(spec())), Some("c.parquet")),
+        (Job::Rotate(Some(spec())), Some("c.parquet")),
+    ] {
+        let text = go(job, "b.parquet", to).unwrap_err();
+        assert!(text.contains("aescomb.columns.number: missing"), "{text}");
+        assert!(!file("c.parquet").exists());
+    }
+    // Nor is a column decrypted for good.
+    let mut fewer = spec();
+    fewer.columns.remove("kind").unwrap();
+    let text = go(Job::Rotate(Some(fewer)), "a.parquet", Some("c.parquet")).unwrap_err();
+    assert!(text.contains("columns.kind: missing"), "{text}");
+    // Another format is what rotation to a spec is for.
+    let mut other = spec();
+    other.columns.get_mut("name").unwrap().format = aescomb_columns::Format::Plain;
+    assert!(
+        go(
+            Job::Decrypt(Some(other.clone())),
+            "a.parquet",
+            Some("c.parquet")
+        )
+        .is_err()
+    );
+    go(Job::Rotate(Some(other)), "a.parquet", Some("c.parquet")).unwrap();
+}
+
 /// What a run said.
 #[derive(Default)]
 struct Said {
@@ -483,6 +541,22 @@ fn csv_there_and_back() {
         .unwrap_err()
         .to_string();
     assert!(!file("e.csv").exists(), "{text}");
+    assert!(
+        text.contains("bad.csv") && text.contains("row 0: it is no base64"),
+        "{text}"
+    );
+    // In a batch that is not the first.
+    let rows = encrypted.lines().skip(1).cycle().take(30_000);
+    let mut long: Vec<&str> = encrypted.lines().take(1).chain(rows).collect();
+    long.push("1,!,London");
+    fs::write(file("long.csv"), long.join("\n")).unwrap();
+    let text = go(Job::Decrypt(Some(spec("tink"))), "long.csv", "e.csv")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("long.csv") && text.contains("row 30000:"),
+        "{text}"
+    );
     // Rows without columns enough.
     fs::write(file("short.csv"), "id,name\n1,2\n3\n").unwrap();
     let text = go(Job::Encrypt(spec("tink")), "short.csv", "e.csv")

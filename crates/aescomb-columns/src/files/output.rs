@@ -20,6 +20,10 @@ use std::path::{Path, PathBuf};
 /// The most bytes of a row group that is being written.
 const GROUP: usize = 256 << 20;
 
+/// Permissions of files with keys.
+#[cfg(unix)]
+const SECRET: u32 = 0o600;
+
 /// A file that is written under another name until it is complete.
 struct Partial {
     place: PathBuf,
@@ -29,7 +33,8 @@ struct Partial {
 }
 
 impl Partial {
-    fn create(place: &Path) -> Result<Partial, Error> {
+    /// For nobody else to read if it is `secret`.
+    fn create(place: &Path, secret: bool) -> Result<Partial, Error> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |error: std::io::Error| wrong(&path, error)
@@ -46,14 +51,38 @@ impl Partial {
         let mut options = OpenOptions::new();
         // What a run that was killed has left is cut off, once nobody else writes to it.
         options.write(true).create(true).truncate(false);
-        let file = options.open(&path).map_err(at(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(wrong(place, "another run is writing it"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // A link there would have another file written.
+            options.custom_flags(libc::O_NOFOLLOW);
+            if secret {
+                options.mode(SECRET);
             }
-            Err(TryLockError::Error(error)) => return Err(wrong(&path, error)),
         }
+        let file = loop {
+            let file = options.open(&path).map_err(at(&path))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(wrong(place, "another run is writing it"));
+                }
+                Err(TryLockError::Error(error)) => return Err(wrong(&path, error)),
+            }
+            // Before the lock, another run may have given the file its name, or removed it.
+            if is_at(&file, &path).map_err(at(&path))? {
+                break file;
+            }
+        };
+        #[cfg(unix)]
+        if secret {
+            use std::os::unix::fs::PermissionsExt;
+            // What was left may be for everybody to read.
+            let mode = std::fs::Permissions::from_mode(SECRET);
+            file.set_permissions(mode).map_err(at(&path))?;
+        }
+        #[cfg(not(unix))]
+        let _ = secret;
         file.set_len(0).map_err(at(&path))?;
         Ok(Partial {
             place: place.to_owned(),
@@ -87,6 +116,24 @@ impl Drop for Partial {
     }
 }
 
+/// Whether this file has this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let file = file.metadata()?;
+    match std::fs::symlink_metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (file.dev(), file.ino())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Elsewhere, names stay while files are open.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
+    Ok(true)
+}
+
 fn folder_of(path: &Path) -> &Path {
     let folder = path
         .parent()
@@ -96,16 +143,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a small file: complete or absent, and for nobody else to read if it is `secret`.
 pub(crate) fn write_whole(place: &Path, bytes: &[u8], secret: bool) -> Result<(), Error> {
-    let mut partial = Partial::create(place)?;
-    #[cfg(unix)]
-    if secret {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::Permissions::from_mode(0o600);
-        let set = partial.file.set_permissions(mode);
-        set.map_err(|error| wrong(place, error))?;
-    }
-    #[cfg(not(unix))]
-    let _ = secret;
+    let mut partial = Partial::create(place, secret)?;
     let written = partial.file.write_all(bytes);
     written.map_err(|error| wrong(place, error))?;
     partial.finish()
@@ -132,7 +170,7 @@ impl Output {
         header: Option<&Header>,
         before: Option<&Header>,
     ) -> Result<Output, Error> {
-        let partial = Partial::create(place)?;
+        let partial = Partial::create(place, false)?;
         let file = partial.file.try_clone();
         let file = BufWriter::new(file.map_err(|error| wrong(place, error))?);
         let writer = match kind {
@@ -261,4 +299,53 @@ fn properties(
         }
     }
     Ok(builder.set_key_value_metadata(Some(metadata)).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs that write the same file at the same time: each says so or writes it whole.
+    #[test]
+    fn one_writes_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("out");
+        write_whole(&place, &[7; 1000], false).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        if let Err(error) = write_whole(&place, &[7; 1000], false) {
+                            let text = error.to_string();
+                            assert!(text.contains("another run is writing it"), "{text}");
+                        }
+                        assert_eq!(std::fs::read(&place).unwrap(), [7; 1000]);
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed_and_secrets_are_for_the_owner() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (place, other) = (folder.path().join("out"), folder.path().join("other"));
+        let hidden = folder.path().join(".out.partial");
+        std::fs::write(&other, "of others").unwrap();
+        std::os::unix::fs::symlink(&other, &hidden).unwrap();
+        write_whole(&place, b"keys", true).unwrap_err();
+        assert_eq!(std::fs::read(&other).unwrap(), b"of others");
+        std::fs::remove_file(&hidden).unwrap();
+        // Left by a run that was killed.
+        std::fs::write(&hidden, "left").unwrap();
+        write_whole(&place, b"keys", true).unwrap();
+        assert_eq!(std::fs::read(&place).unwrap(), b"keys");
+        assert_eq!(
+            place.metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
 }

@@ -25,7 +25,7 @@ pub struct Refused {
     pub field: &'static str,
     /// The same in words.
     pub what: String,
-    /// What there is, in the unit of the field.
+    /// What there is, in the unit of the field; 0 for `boolean`, as results are secret.
     pub given: usize,
     /// What there may be.
     pub allowed: String,
@@ -141,10 +141,10 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
                 "result of {} bytes for {of}; allowed: {width}",
                 self.len(i)
             )),
-            Some(_) if *of == DataType::Boolean && self.value(i)[0] > 1 => Some(format!(
-                "result {} for {of}; allowed: 0 or 1",
-                self.value(i)[0]
-            )),
+            // Which byte it is, is nobody's business who reads errors.
+            Some(_) if *of == DataType::Boolean && self.value(i)[0] > 1 => {
+                Some(format!("result that is neither 0 nor 1 for {of}"))
+            }
             None => match str::from_utf8(self.value(i)) {
                 Ok(_) => None,
                 Err(error) => {
@@ -156,6 +156,12 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         };
         let good = (0..self.rows.count()).filter(|i| !self.has_failed(*i));
         good.filter_map(|i| Some((i, wrong(i)?))).collect()
+    }
+
+    /// Whether a result that has not failed has so many bytes.
+    pub fn any_of(&self, bytes: usize) -> bool {
+        let mut all = 0..self.rows.count();
+        all.any(|i| self.len(i) == bytes && !self.has_failed(i))
     }
 
     fn len(&self, i: usize) -> usize {
@@ -316,13 +322,12 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         if bytes.iter().fold(0, |all, byte| all | byte) > 1
             && let Some(i) = (0..self.rows.count()).find(|i| self.value(*i).iter().any(|b| *b > 1))
         {
-            let given = usize::from(self.value(i)[0]);
-            let what = format!("result {given} for Boolean");
+            let what = "result that is neither 0 nor 1 for Boolean".to_owned();
             return Err(Refused::new(
                 Some((self.row)(i)),
                 "boolean",
                 what,
-                given,
+                0,
                 "0 or 1",
             ));
         }

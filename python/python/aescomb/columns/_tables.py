@@ -75,7 +75,8 @@ class Cipher:
         """For what was encrypted as the header in the metadata of ``schema`` says.
 
         Without one, ``spec`` says it; the types of decrypted columns are in its columns' ``type``,
-        or binary. ``spec`` is also needed where it gave ``associated_data``.
+        or binary. ``spec`` is also needed where it gave ``associated_data``. Nothing
+        authenticates the header: one that does not agree with ``spec`` is refused.
         """
         header = (schema.metadata or {}).get(_HEADER)
         if header is not None:
@@ -91,6 +92,7 @@ class Cipher:
         """For what was encrypted as a header says; it also encrypts under the same keys.
 
         Workers that share in a file or a table use it. Each counts its own values towards limits.
+        If ``spec`` is given, the header must agree with it, on all columns of the spec.
         """
         given = None if spec is None else spec_json(spec)
         return cls._made(ColumnCipher.with_header(header, given, _keysets(keys), threads))
