@@ -775,7 +775,8 @@ fn headers_that_a_spec_does_not_agree_with() {
     let mut header = cipher.header().clone();
     header.columns.clear();
     assert!(open(&header).starts_with("aescomb.columns.value: missing"));
-    let changes: [(&str, fn(&mut ColumnHeader)); 4] = [
+    type Change = (&'static str, fn(&mut ColumnHeader));
+    let changes: [Change; 4] = [
         ("encryption: deterministic; allowed: randomized", |column| {
             column.encryption = Encryption::Deterministic;
         }),
