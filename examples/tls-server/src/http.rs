@@ -102,8 +102,16 @@ impl Exchange {
             return;
         }
         if self.answering() || !self.input.is_empty() {
+            let before = self.input.len();
             self.input.extend_from_slice(bytes);
-            return self.next(objects, now);
+            // A request that comes byte by byte is not read from its start each time.
+            let new = &self.input[before.saturating_sub(3)..];
+            let ends = new.windows(2).any(|two| two == b"\n\n")
+                || new.windows(3).any(|three| three == b"\n\r\n");
+            if ends || self.is_full() {
+                self.next(objects, now);
+            }
+            return;
         }
         // Mostly it is one whole request.
         let used = self.parse(bytes, objects, now);
@@ -173,7 +181,9 @@ impl Exchange {
         let path = request.path.unwrap_or_default();
         let path = path.split_once('?').map_or(path, |(path, _)| path);
         self.last = close || !newer && !keep;
-        let found = objects.find(path, now);
+        let Ok(found) = objects.find(path, now) else {
+            return self.refuse("503 Service Unavailable");
+        };
         let len_of_body = found.as_ref().map_or(0, Object::len);
         self.head = Some(Head {
             status: match found {

@@ -38,7 +38,8 @@ struct Options {
     #[arg(long, value_enum, default_value_t = Layer::Batch)]
     layer: Layer,
 
-    /// Cipher suites by their registered names, separated by commas [default: all of the layer]
+    /// Cipher suites by their registered names, separated by commas [default: all of
+    /// the layer but those of CCM_8]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     suites: Vec<String>,
 

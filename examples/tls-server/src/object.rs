@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -52,40 +52,63 @@ impl Objects {
         })
     }
 
-    /// What this path names: `/bytes/N`, or a file below the root.
-    pub fn find(&mut self, path: &str, now: Instant) -> Option<Object> {
+    /// What this path names: `/bytes/N`, or a file below the root; `None` if there is none
+    /// that may be read.
+    ///
+    /// # Errors
+    /// If a file that is there cannot be opened now, such as for want of file descriptors.
+    pub fn find(&mut self, path: &str, now: Instant) -> io::Result<Option<Object>> {
         if let Some(len) = path.strip_prefix("/bytes/") {
             let digits = len.bytes().all(|c| c.is_ascii_digit());
-            let len = len.parse().ok().filter(|n| digits && *n <= MAX_GENERATED)?;
-            let pattern = self.pattern.clone();
-            return Some(Object::Generated { pattern, len });
+            let len = len.parse().ok().filter(|n| digits && *n <= MAX_GENERATED);
+            let pattern = &self.pattern;
+            return Ok(len.map(|len| Object::Generated {
+                pattern: pattern.clone(),
+                len,
+            }));
         }
         if let Some((since, file, len)) = self.open.get(path)
             && now.duration_since(*since) < KEPT
         {
             let (file, len) = (file.clone(), *len);
-            return Some(Object::File { file, len });
+            return Ok(Some(Object::File { file, len }));
         }
-        let root = self.root.as_ref()?;
-        let plain = |c: u8| c.is_ascii_alphanumeric() || b"/._-".contains(&c);
-        let relative = path.strip_prefix('/').filter(|p| p.bytes().all(plain))?;
-        // Links must not lead out of the folder.
-        let whole = root.join(relative).canonicalize().ok()?;
-        if !whole.starts_with(root) {
-            return None;
-        }
-        // To open a pipe would wait for its other end.
-        std::fs::metadata(&whole)
-            .ok()
-            .filter(|about| about.is_file())?;
-        let file = File::open(whole).ok()?;
-        let about = file.metadata().ok().filter(|about| about.is_file())?;
+        let (file, len) = match self.open(path) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                return match error.kind() {
+                    ErrorKind::NotFound
+                    | ErrorKind::PermissionDenied
+                    | ErrorKind::NotADirectory => Ok(None),
+                    _ => Err(error),
+                };
+            }
+        };
         if self.open.len() >= MOST_KEPT {
             self.open.clear();
         }
-        let (file, len) = (Rc::new(file), about.len());
+        let file = Rc::new(file);
         self.open.insert(path.to_owned(), (now, file.clone(), len));
-        Some(Object::File { file, len })
+        Ok(Some(Object::File { file, len }))
+    }
+
+    /// The file below the root that a path names, and its bytes.
+    fn open(&self, path: &str) -> io::Result<Option<(File, u64)>> {
+        let plain = |c: u8| c.is_ascii_alphanumeric() || b"/._-".contains(&c);
+        let relative = path.strip_prefix('/').filter(|p| p.bytes().all(plain));
+        let (Some(root), Some(relative)) = (&self.root, relative) else {
+            return Ok(None);
+        };
+        // Links must not lead out of the folder, and to open a pipe would wait for its other
+        // end.
+        let whole = root.join(relative).canonicalize()?;
+        if !whole.starts_with(root) || !std::fs::metadata(&whole)?.is_file() {
+            return Ok(None);
+        }
+        let file = File::open(whole)?;
+        let about = file.metadata()?;
+        Ok(about.is_file().then_some((file, about.len())))
     }
 }
 
@@ -127,6 +150,7 @@ mod tests {
         let mut objects = Objects::new(None).expect("no folder");
         let object = objects
             .find("/bytes/300000", Instant::now())
+            .expect("nothing to open")
             .expect("an object");
         assert_eq!(object.len(), 300_000);
         let mut whole = vec![0; 300_000];
@@ -150,7 +174,8 @@ mod tests {
         let mut objects = Objects::new(Some(&folder.join("root"))).expect("a folder");
         let now = Instant::now();
         for _ in 0..2 {
-            let object = objects.find("/sub/file-1.txt", now).expect("a file");
+            let object = objects.find("/sub/file-1.txt", now);
+            let object = object.expect("a file that opens").expect("a file");
             let mut text = [0; 4];
             object.read(0, &mut text).expect("a file");
             assert_eq!(&text, b"file");
@@ -180,7 +205,10 @@ mod tests {
             "/bytes/1099511627777",
             "/bytes/99999999999999999999999",
         ] {
-            assert!(objects.find(path, now).is_none(), "{path}");
+            assert!(
+                objects.find(path, now).expect("no error").is_none(),
+                "{path}"
+            );
         }
         std::fs::remove_dir_all(folder).expect("removed");
     }

@@ -810,14 +810,15 @@ impl Server {
             return;
         };
         let handshaking = tls.is_handshaking();
-        let mut came = false;
-        while connection.readable && !connection.exchange.is_full() {
+        let (mut came, mut left) = (false, MAX_RECEIVED);
+        while connection.readable && !connection.exchange.is_full() && left > 0 {
             match tls.read_tls(&mut connection.socket) {
                 Ok(0) => {
                     connection.hung_up = true;
                     connection.readable = false;
                 }
-                Ok(_) => {}
+                // The others want a turn, too.
+                Ok(n) => left = left.saturating_sub(n),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => connection.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(_) => return self.remove(id),
@@ -842,8 +843,12 @@ impl Server {
         if handshaking && !tls.is_handshaking() {
             connection.deadline = self.now + self.options.idle;
         }
+        let more = left == 0 && connection.readable;
         if tls.wants_write() {
             self.wants_send(id);
+        }
+        if more {
+            self.wants_read(id);
         }
         if came {
             self.answer(id);

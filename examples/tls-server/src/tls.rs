@@ -30,8 +30,14 @@ fn provider(layer: Layer) -> CryptoProvider {
     }
 }
 
-/// A configuration with these suites, in this order; with all of the layer's where none is
-/// named.
+/// Whether tags have 8 bytes: such suites are for clients that ask for no others, and offered
+/// only by name.
+fn has_short_tags(suite: &SupportedCipherSuite) -> bool {
+    suite_name(suite).contains("_CCM_8")
+}
+
+/// A configuration with these suites, in this order; where none is named, with those of the
+/// layer whose tags have 16 bytes.
 pub fn config(
     layer: Layer,
     suites: &[String],
@@ -39,7 +45,11 @@ pub fn config(
     key: &Path,
 ) -> Result<Arc<ServerConfig>, String> {
     let mut provider = provider(layer);
-    if !suites.is_empty() {
+    if suites.is_empty() {
+        provider
+            .cipher_suites
+            .retain(|suite| !has_short_tags(suite));
+    } else {
         let find = |name: &String| {
             let mut all = provider.cipher_suites.iter();
             all.find(|suite| suite_name(suite) == *name)
@@ -66,4 +76,24 @@ pub fn config(
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new().map_err(|e| e.to_string())?;
     Ok(Arc::new(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_with_short_tags() {
+        let all = aescomb_rustls::ALL_CIPHER_SUITES;
+        let short = all.iter().filter(|suite| has_short_tags(suite));
+        let names: Vec<_> = short.map(suite_name).collect();
+        assert_eq!(
+            names,
+            [
+                "TLS_AES_128_CCM_8_SHA256",
+                "TLS_ECDHE_ECDSA_WITH_AES_256_CCM_8",
+                "TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8",
+            ]
+        );
+    }
 }

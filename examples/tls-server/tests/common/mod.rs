@@ -57,6 +57,14 @@ impl Server {
                 "key.pem",
             ])
             .args(["--root", "root"])
+            // The layers that have those of the crate, which offer some by name only.
+            .args(
+                match arguments.contains(&"--layer") && !OURS.iter().any(|l| arguments.contains(l))
+                {
+                    true => Vec::new(),
+                    false => vec!["--suites".to_owned(), names().join(",")],
+                },
+            )
             .args(arguments)
             .current_dir(&folder)
             .stdout(Stdio::piped())
@@ -161,6 +169,16 @@ impl Drop for Server {
 pub fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Layers with the suites of the crate.
+const OURS: [&str; 3] = ["batch", "single", "rustls"];
+
+/// The names of all suites of the server.
+fn names() -> Vec<&'static str> {
+    let all = aescomb_rustls::ALL_CIPHER_SUITES.iter();
+    all.map(|suite| aescomb_rustls::name(suite.suite()).expect("a name"))
+        .collect()
 }
 
 /// All suites of the server, with who else has them: AWS-LC, or RustCrypto for CCM.
