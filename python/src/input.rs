@@ -4,6 +4,7 @@ use crate::arrow::{self, Arrow};
 use crate::errors;
 use crate::memory::{Rows, Source};
 use aescomb::Offset;
+use aescomb_columns::values::number_type;
 use aescomb_columns::values::{self, Chosen, Flat, Present};
 use arrow_array::OffsetSizeTrait;
 use arrow_schema::DataType;
@@ -468,26 +469,14 @@ impl To {
         const WHAT: &str = "'binary', 'string', 'bool', 'int8' to 'uint64', 'float16' to \
              'float64' or an object with __arrow_c_schema__, such as a type of pyarrow";
         if let Ok(name) = object.extract::<std::borrow::Cow<'_, str>>() {
-            return Ok(To::Type(match &*name {
-                "binary" => return Ok(To::Bytes),
-                "string" => return Ok(To::Text),
-                "bool" => DataType::Boolean,
-                "int8" => DataType::Int8,
-                "int16" => DataType::Int16,
-                "int32" => DataType::Int32,
-                "int64" => DataType::Int64,
-                "uint8" => DataType::UInt8,
-                "uint16" => DataType::UInt16,
-                "uint32" => DataType::UInt32,
-                "uint64" => DataType::UInt64,
-                "float16" => DataType::Float16,
-                "float32" => DataType::Float32,
-                "float64" => DataType::Float64,
-                other => {
+            return match &*name {
+                "binary" => Ok(To::Bytes),
+                "string" => Ok(To::Text),
+                other => number_type(other).map(To::Type).ok_or_else(|| {
                     let text = format!("to: expected {WHAT}, not '{other}'");
-                    return Err(PyValueError::new_err(text));
-                }
-            }));
+                    PyValueError::new_err(text)
+                }),
+            };
         }
         let Some(method) = object.getattr_opt(intern!(object.py(), "__arrow_c_schema__"))? else {
             return Err(expected("to", WHAT, object));

@@ -2,6 +2,7 @@
 
 use crate::algorithm::{KeyType, Of};
 use crate::error::Error;
+use crate::values::number_type;
 use aescomb::{Algorithm, Mode};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
@@ -188,6 +189,9 @@ const LONGEST_TYPE: usize = 256;
 
 /// A type by its name in Arrow's Python library, or as arrow-rs writes it.
 pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
+    if let Some(number) = number_type(name) {
+        return Ok(number);
+    }
     Ok(match name {
         "binary" => DataType::Binary,
         "large_binary" => DataType::LargeBinary,
@@ -195,18 +199,6 @@ pub(crate) fn parse_type(field: &str, name: &str) -> Result<DataType, Error> {
         "string" => DataType::Utf8,
         "large_string" => DataType::LargeUtf8,
         "string_view" => DataType::Utf8View,
-        "bool" => DataType::Boolean,
-        "int8" => DataType::Int8,
-        "int16" => DataType::Int16,
-        "int32" => DataType::Int32,
-        "int64" => DataType::Int64,
-        "uint8" => DataType::UInt8,
-        "uint16" => DataType::UInt16,
-        "uint32" => DataType::UInt32,
-        "uint64" => DataType::UInt64,
-        "float16" => DataType::Float16,
-        "float32" => DataType::Float32,
-        "float64" => DataType::Float64,
         "date32" => DataType::Date32,
         "date64" => DataType::Date64,
         // The parser of others calls itself for each type in a type.

@@ -17,5 +17,5 @@ pub use packed::{
 };
 pub use present::{Chosen, Present};
 pub use random::nonces;
-pub use results::{Refused, Results, fits};
+pub use results::{Refused, Results, fits, number_type};
 pub use team::{shares, together, worth};

@@ -353,3 +353,22 @@ fn made(array: Result<impl Array + 'static, ArrowError>) -> Result<ArrayRef, Ref
 fn refused(error: ArrowError) -> Refused {
     Refused::new(None, "arrow", error.to_string(), 0, "what Arrow takes")
 }
+
+/// The type of booleans or numbers that has this name in Arrow's Python library.
+pub fn number_type(name: &str) -> Option<DataType> {
+    Some(match name {
+        "bool" => DataType::Boolean,
+        "int8" => DataType::Int8,
+        "int16" => DataType::Int16,
+        "int32" => DataType::Int32,
+        "int64" => DataType::Int64,
+        "uint8" => DataType::UInt8,
+        "uint16" => DataType::UInt16,
+        "uint32" => DataType::UInt32,
+        "uint64" => DataType::UInt64,
+        "float16" => DataType::Float16,
+        "float32" => DataType::Float32,
+        "float64" => DataType::Float64,
+        _ => return None,
+    })
+}
