@@ -97,9 +97,9 @@ const APART: &[&str] = &[
     "lanes::Lanes<",
     "neighbours::horner",
     "neighbours::neighbours",
-    "sweep::left_over",
-    "sweep::with_derived",
-    "sweep::tables",
+    "engine::left_over",
+    "engine::with_derived",
+    "engine::tables",
     "gcm::hashed",
     "key::KeyTables",
     "counting::FirstRounds",
@@ -112,9 +112,9 @@ const IN_LOOPS: &str = "neighbours::horner";
 
 /// The functions that have hot loops, with the modules that they are in.
 const FUNCTIONS: &[(&str, &str)] = &[
-    ("sweep", "kernel"),
-    ("sweep", "kernel_alone"),
-    ("sweep", "with_derived"),
+    ("engine", "kernel"),
+    ("engine", "kernel_alone"),
+    ("engine", "with_derived"),
     ("neighbours", "neighbours"),
 ];
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
@@ -199,7 +199,7 @@ impl fmt::Display for Kernel<'_> {
     }
 }
 
-/// `aescomb::isa::ni::run::<aescomb::sweep::kernel<aescomb::isa::ni::Ni,
+/// `aescomb::isa::ni::run::<aescomb::engine::kernel<aescomb::isa::ni::Ni,
 /// aescomb::modes::cbc::Encrypt>::{closure#0}, ()>`, the order of the two
 /// parameters aside.
 fn kernel(name: &str) -> Option<Kernel<'_>> {
@@ -520,7 +520,7 @@ mod tests {
     use crate::asm;
     use crate::source::{Direction, Token};
 
-    const NAME: &str = "_RINvNtNtCs_7aescomb3isa2ni3runuNCINvNtB6_5sweep6kernelNtB2_2Ni\
+    const NAME: &str = "_RINvNtNtCs_7aescomb3isa2ni3runuNCINvNtB6_6engine6kernelNtB2_2Ni\
                         NtNtNtB6_5modes3cbc7EncryptE0EB6_";
 
     /// Two registers in flight, so that snippets are short.

@@ -9,7 +9,8 @@ use crate::error::{Allowed, Error, Field};
 use crate::job::Job;
 use crate::key::{Key, Keys};
 use crate::mode::{Info, Lengths, Op};
-use crate::modes::{Mode, UNLIMITED};
+use crate::modes::Mode;
+use crate::pass::UNLIMITED;
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

@@ -1,358 +1,439 @@
-//! The comb scheduler of Bogdanov, Lauridsen and Tischhauser, "Comb to Pipeline:
-//! Fast Software Encryption Revisited" (FSE 2015): Algorithm 1
-//! ([`comb_scheduler`]) and Algorithm 2 ([`precompute_windows`]).
-//!
-//! A group of up to P messages of similar length is worked on side by side, one
-//! block of each in turn. The only decisions are made between *windows*: runs of
-//! rows in which the same messages take part.
-//!
-//! ```text
-//! sort the messages by decreasing length
-//! for each group of P:
-//!     begin all messages of the group
-//!     for each window (lanes, rows):
-//!         do the next `rows` blocks of the first `lanes` messages, row by row
-//!     finish all messages of the group
-//! ```
-//!
-//! Departures from the paper, each measured (HACKING.md, "The scheduler"):
-//! - a batch is done in stretches of some hundred messages, which fit the caches;
-//! - sorting is one pass that hangs every message in the bucket of its length,
-//!   and taking from the longest bucket on; nothing is counted or moved, and nothing
-//!   is sorted where all messages are equal;
-//! - windows are computed one by one while the group runs;
-//! - blocks that are left over (partial blocks, padding, the last block of a
-//!   MAC) are done for the whole group together when it is finished, so that
-//!   short messages are interleaved to their last byte.
+//! [`Comb`]: the scheduler object that calls go through.
 
+use crate::admission::{Alike, Call};
+use crate::backend::Backend;
+use crate::batch::{Batch, Status};
+use crate::bytes::is_zero;
+use crate::engine::{Memory, Work};
+use crate::error::{Allowed, Error, Field};
+use crate::isa::Block;
+use crate::job::Aligned;
+use crate::key::Keys;
+use crate::mode::Op;
+use crate::modes::Mode;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-/// A run of rows: the same messages, the same number of blocks of each.
+/// Runs batches: holds the backend, the parallelism degree and the memory that
+/// scheduling needs, so that calls allocate nothing once it has done some hundred
+/// messages (a [`Key`](crate::Key) allocates once for its tables, for its first long message or its
+/// second by itself, and once to decrypt by the inverse cipher, for the second call).
+///
+/// A call is synchronous: when it returns, every message of the batch is done.
+/// Messages of a batch may differ in length, nonce and key. Batches of 16 and
+/// more messages fill the pipeline of today's CPUs; with one message there is
+/// nothing to interleave, and a serial mode takes the latency of AES.
+///
+/// Dropping it wipes what it holds of keys and states.
+///
+/// ```
+/// use aescomb::{Comb, Key, Message, Mode, Text};
+///
+/// let key = Key::new(Mode::Cmac, &[0x2b; 16])?;
+/// let packets = [&b"first"[..], b"second", b""];
+/// let mut tags = [[0u8; 16]; 3];
+/// let mut batch: Vec<Message> = packets
+///     .iter()
+///     .zip(&mut tags)
+///     .map(|(p, tag)| Message::new(Text::read_only(p)).tag(tag))
+///     .collect();
+/// let mut comb = Comb::new();
+/// comb.mac(&key, &mut batch)?;
+/// assert!(comb.verify(&key, &mut batch)?.all_good());
+/// # Ok::<(), aescomb::Error>(())
+/// ```
+pub struct Comb {
+    backend: Option<Backend>,
+    lanes: Option<usize>,
+    memory: Memory,
+    /// Those of a packed batch, for a stretch of it.
+    jobs: Vec<Aligned>,
+    /// What tags differ by from those that were given.
+    verdicts: Box<[Block; STRETCH]>,
+}
+
+/// What became of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// How many messages take part: the first ones, which are the longest.
-    pub lanes: usize,
-    /// How many blocks of each of them are done.
-    pub rows: usize,
+#[must_use = "messages may have failed"]
+pub struct Verdict {
+    /// Messages that failed; each says so in its status.
+    pub failed: usize,
 }
 
-/// Algorithm 2, PRECOMPUTEWINDOWS: parallelism levels and window lengths for
-/// messages of `lengths` blocks, given in decreasing order.
-///
-/// The paper's Figure 1:
-/// ```
-/// use aescomb::comb::{Window, precompute_windows};
-/// let sorted = [94, 94, 94, 85, 5, 5, 5];
-/// let windows: Vec<_> = precompute_windows(&sorted).collect();
-/// assert_eq!(
-///     windows,
-///     [
-///         Window { lanes: 7, rows: 5 },
-///         Window { lanes: 4, rows: 80 },
-///         Window { lanes: 3, rows: 9 },
-///     ]
-/// );
-/// ```
-///
-/// # Panics
-/// If `lengths` are not in decreasing order.
-pub fn precompute_windows(lengths: &[usize]) -> impl Iterator<Item = Window> {
-    assert!(
-        lengths.is_sorted_by(|a, b| a >= b),
-        "lengths must be in decreasing order"
-    );
-    let mut windows = Windows::new(lengths.len());
-    core::iter::from_fn(move || windows.next(lengths))
+impl Verdict {
+    /// Whether no message failed.
+    pub fn all_good(self) -> bool {
+        self.failed == 0
+    }
 }
 
-/// Algorithm 2 as the engine runs it, one window at a time.
-pub(crate) struct Windows {
-    lanes: usize,
-    done: usize,
+impl Default for Comb {
+    fn default() -> Self {
+        Comb::new()
+    }
 }
 
-impl Windows {
-    #[inline(always)]
-    pub(crate) fn new(lanes: usize) -> Self {
-        Windows { lanes, done: 0 }
+impl core::fmt::Debug for Comb {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Comb")
+            .field("backend", &self.backend)
+            .field("lanes", &self.lanes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Comb {
+    /// A scheduler with the backend and the parallelism degree that measure best
+    /// on this CPU.
+    pub fn new() -> Comb {
+        Comb {
+            backend: None,
+            lanes: None,
+            memory: Memory::new(),
+            jobs: Vec::new(),
+            verdicts: Box::new([FAILED; STRETCH]),
+        }
     }
 
-    /// The next window; `lengths` in decreasing order, the same at every call.
-    #[inline]
-    pub(crate) fn next(&mut self, lengths: &[usize]) -> Option<Window> {
-        if lengths.first().is_none_or(|most| *most == self.done) {
-            return None;
-        }
-        while lengths[self.lanes - 1] == self.done {
-            self.lanes -= 1;
-        }
-        let rows = lengths[self.lanes - 1] - self.done;
-        self.done += rows;
-        Some(Window {
-            lanes: self.lanes,
-            rows,
+    /// A scheduler with a backend of the caller's choice.
+    ///
+    /// # Errors
+    /// [`Field::Backend`] where the CPU lacks it.
+    pub fn with_backend(backend: Backend) -> Result<Comb, Error> {
+        backend.check()?;
+        Ok(Comb {
+            backend: Some(backend),
+            ..Comb::new()
         })
     }
 
-    /// Takes the last `rows` rows of the last window back: they are still to come.
-    #[inline(always)]
-    pub(crate) fn give_back(&mut self, rows: usize) {
-        self.done -= rows;
-    }
-}
-
-/// A group of messages that are worked on side by side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Places of its messages in the caller's list, longest first.
-    pub messages: Vec<usize>,
-    /// Its windows.
-    pub windows: Vec<Window>,
-}
-
-/// Algorithm 1, COMBSCHEDULER, as a plan: what the engine does with messages of
-/// `lengths` blocks and a parallelism degree of `degree`.
-///
-/// ```
-/// let groups = aescomb::comb::comb_scheduler(&[3, 9, 3], 2);
-/// assert_eq!(groups.len(), 2);
-/// assert_eq!(groups[0].messages, [1, 0]);
-/// ```
-///
-/// # Panics
-/// If `degree` is 0 or there are 2^32 messages or more.
-pub fn comb_scheduler(lengths: &[usize], degree: usize) -> Vec<Group> {
-    assert!(degree > 0, "a group needs room for a message");
-    let mut queue = Queue::default();
-    let mut queue = queue.fill(lengths.len(), false, |i| Some((0, lengths[i])));
-    let mut groups = Vec::new();
-    while queue.len() > 0 {
-        let mut messages = alloc::vec![0; degree.min(lengths.len())];
-        let count = queue.take(&mut messages);
-        let mut messages: Vec<_> = messages[..count].iter().map(|i| *i as usize).collect();
-        // Buckets of long messages are only nearly in order.
-        messages.sort_by_key(|i| core::cmp::Reverse(lengths[*i]));
-        let sorted: Vec<usize> = messages.iter().map(|i| lengths[*i]).collect();
-        groups.push(Group {
-            windows: precompute_windows(&sorted).collect(),
-            messages,
-        });
-    }
-    groups
-}
-
-/// Lengths below this have a bucket each; above, eight buckets share an octave.
-const EXACT: usize = 256;
-const EXACT_LOG: usize = EXACT.ilog2() as usize;
-/// Buckets for all lengths that fit in memory.
-const BUCKETS: usize = EXACT + (usize::BITS as usize - EXACT_LOG) * 8;
-/// Messages of different classes (key sizes) never share a group.
-const CLASSES: usize = 3;
-const NONE: u32 = u32::MAX;
-
-/// Messages hung in buckets by length: pushing and taking cost a few
-/// instructions each, and nothing is allocated once it has grown.
-pub(crate) struct Queue {
-    /// First message of every bucket.
-    head: Vec<u32>,
-    /// The message after each message in its bucket.
-    next: Vec<u32>,
-    len: usize,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Queue {
-            head: alloc::vec![NONE; CLASSES * BUCKETS],
-            next: Vec::new(),
-            len: 0,
-        }
-    }
-}
-
-#[inline(always)]
-fn bucket(rows: usize) -> usize {
-    if rows < EXACT {
-        rows
-    } else {
-        let log = rows.ilog2() as usize;
-        EXACT + (log - EXACT_LOG) * 8 + (rows >> (log - 3) & 7)
-    }
-}
-
-impl Queue {
-    /// Takes those of messages `0..n` of which `message(i)` gives class and blocks, to give
-    /// them back longest first; all, and in their order, where they are `equal`.
-    #[inline(always)]
-    pub(crate) fn fill(
-        &mut self,
-        n: usize,
-        equal: bool,
-        message: impl Fn(usize) -> Option<(usize, usize)> + Copy,
-    ) -> Drain<'_> {
-        if self.len != 0 {
-            // An earlier call was left in the middle.
-            self.head.fill(NONE);
-        }
-        if self.next.len() < n {
-            self.next.resize(n, NONE);
-        }
-        // Not in memory: the next message would wait for it there.
-        let mut top = 0;
-        let mut len = n;
-        if !equal {
-            let head = &mut self.head[..CLASSES * BUCKETS];
-            // The last first, so that a bucket's messages come out in the caller's order.
-            for (i, next) in self.next[..n].iter_mut().enumerate().rev() {
-                let Some((class, rows)) = message(i) else {
-                    len -= 1;
-                    continue;
-                };
-                let b = class * BUCKETS + bucket(rows);
-                *next = head[b];
-                head[b] = i as u32;
-                top = top.max(b);
-            }
-        }
-        self.len = len;
-        Drain {
-            equal: equal.then_some(0),
-            first: NONE,
-            top: top + 1,
-            queue: self,
-        }
-    }
-}
-
-/// The messages of a [`Queue`], longest first.
-pub(crate) struct Drain<'a> {
-    queue: &'a mut Queue,
-    /// Where all messages are equal, and no bucket has any: the next one.
-    equal: Option<u32>,
-    /// The bucket that is being emptied, and its first message.
-    top: usize,
-    first: u32,
-}
-
-impl Drain<'_> {
-    /// How many messages are left.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.queue.len
-    }
-
-    /// Takes longest messages of one class, as many as there is room for: how many.
-    #[inline(never)]
-    pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
-        if self.queue.len == 0 {
-            return 0;
-        }
-        if let Some(next) = &mut self.equal {
-            let n = out.len().min(self.queue.len);
-            for out in &mut out[..n] {
-                *out = *next;
-                *next += 1;
-            }
-            self.queue.len -= n;
-            return n;
-        }
-        let Queue { head, next, len } = &mut *self.queue;
-        let (mut top, mut first) = (self.top, self.first);
-        while first == NONE {
-            top -= 1;
-            first = core::mem::replace(&mut head[top], NONE);
-        }
-        let floor = top - top % BUCKETS;
-        let mut n = 0;
-        'room: for out in out.iter_mut().take(*len) {
-            while first == NONE {
-                if top == floor {
-                    break 'room;
-                }
-                top -= 1;
-                first = core::mem::replace(&mut head[top], NONE);
-            }
-            *out = first;
-            first = next[first as usize];
-            n += 1;
-        }
-        *len -= n;
-        (self.top, self.first) = (top, first);
-        n
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figure_1() {
-        let groups = comb_scheduler(&[94, 5, 5, 5, 85, 94, 94], 7);
-        assert_eq!(groups.len(), 1);
-        let windows: Vec<_> = groups[0]
-            .windows
-            .iter()
-            .map(|w| (w.lanes, w.rows))
-            .collect();
-        assert_eq!(windows, [(7, 5), (4, 80), (3, 9)]);
-    }
-
-    /// Every message is planned once, in decreasing order, and its windows add
-    /// up to its length.
-    #[test]
-    fn plans_cover_every_block() {
-        let mut seed = 1u64;
-        let mut draw = move |n: usize| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (seed >> 33) as usize % n
+    /// Sets the parallelism degree P: how many messages are in flight. Fewer mean
+    /// less latency for a message, more mean more throughput, up to what the CPU
+    /// can overlap. 1 turns interleaving off.
+    ///
+    /// # Errors
+    /// [`Field::Lanes`] for 0 and for more than the backend has
+    /// ([`Backend::max_lanes`]).
+    pub fn set_lanes(&mut self, lanes: usize) -> Result<(), Error> {
+        let most = match self.backend {
+            Some(backend) => backend.max_lanes(),
+            None => Backend::preferred(true)
+                .max_lanes()
+                .min(Backend::preferred(false).max_lanes()),
         };
-        for round in 0..300 {
-            let count = draw(70);
-            let top = [3, 40, 300, 100_000][round % 4];
-            let lengths: Vec<usize> = (0..count).map(|_| draw(top)).collect();
-            let degree = 1 + draw(20);
-            let mut seen = alloc::vec![0; count];
-            let mut previous = usize::MAX;
-            for group in comb_scheduler(&lengths, degree) {
-                assert!(group.messages.len() <= degree);
-                for (place, i) in group.messages.iter().enumerate() {
-                    seen[*i] += 1;
-                    let done: usize = group
-                        .windows
-                        .iter()
-                        .filter(|w| w.lanes > place)
-                        .map(|w| w.rows)
-                        .sum();
-                    assert_eq!(done, lengths[*i]);
-                    if lengths[*i] < EXACT {
-                        assert!(lengths[*i] <= previous);
-                        previous = lengths[*i];
+        if lanes == 0 || lanes > most {
+            return Err(Error::new(Field::Lanes, lanes, Allowed::Between(1, most)));
+        }
+        self.lanes = Some(lanes);
+        Ok(())
+    }
+
+    /// The backend that a call will use.
+    pub fn backend(&self, mode: Mode, op: Op) -> Backend {
+        self.backend.unwrap_or_else(|| preferred(mode, op))
+    }
+
+    /// The parallelism degree that a call will use.
+    pub fn lanes(&self, mode: Mode, op: Op) -> usize {
+        self.lanes
+            .unwrap_or_else(|| self.backend(mode, op).default_lanes())
+    }
+
+    /// Encrypts every message of the batch.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with the batch, found before any message is
+    /// touched: see [`Field`].
+    pub fn encrypt<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        self.run(Op::Encrypt, keys, batch).map(|_| ())
+    }
+
+    /// Decrypts every message of the batch. Where padding is taken off, a message
+    /// with invalid padding fails: its output is wiped, the others are
+    /// unharmed. Other modes cannot fail.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`].
+    pub fn decrypt<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<Verdict, Error> {
+        self.run(Op::Decrypt, keys, batch)
+    }
+
+    /// Computes the tag of every message of the batch.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`].
+    pub fn mac<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        self.run(Op::Mac, keys, batch).map(|_| ())
+    }
+
+    /// Checks the tag of every message of the batch, in constant time.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; a tag that is wrong is no error but a status of its
+    /// message.
+    pub fn verify<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<Verdict, Error> {
+        self.run(Op::Verify, keys, batch)
+    }
+
+    /// Encrypts every message of the batch and makes its tag.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    ///
+    /// let key = Key::new(Mode::Ccm, &[0x2b; 16])?;
+    /// let mut packets = vec![vec![7u8; 64]; 100];
+    /// let mut tags = vec![[0u8; 8]; 100];
+    /// let nonces: Vec<[u8; 12]> = (0..100u128)
+    ///     .map(|n| n.to_be_bytes()[4..].try_into().unwrap())
+    ///     .collect();
+    ///
+    /// let mut comb = Comb::new();
+    /// let mut batch: Vec<Message> = packets
+    ///     .iter_mut()
+    ///     .zip(&nonces)
+    ///     .zip(&mut tags)
+    ///     .map(|((packet, nonce), tag)| {
+    ///         Message::new(Text::in_place(packet))
+    ///             .nonce(nonce)
+    ///             .associated_data(b"header")
+    ///             .tag(tag)
+    ///     })
+    ///     .collect();
+    /// comb.seal(&key, &mut batch)?;
+    /// assert!(comb.open(&key, &mut batch)?.all_good());
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`].
+    pub fn seal<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        self.run(Op::Seal, keys, batch).map(|_| ())
+    }
+
+    /// Decrypts every message of the batch and checks its tag, in constant time. A
+    /// message whose tag is wrong fails: what was written of it is wiped, the others
+    /// are unharmed. Nothing of a plaintext may be used before the call returns.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; a tag that is wrong is no error but a status of its
+    /// message.
+    pub fn open<'k, B: Batch + ?Sized>(
+        &mut self,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<Verdict, Error> {
+        self.run(Op::Open, keys, batch)
+    }
+
+    /// Does what `op` says with every message of the batch: one of the six calls above,
+    /// of which those that cannot fail give a verdict without failures. A batch without
+    /// messages is refused as one with messages is, if the keys do not have the operation;
+    /// without messages and keys there is nothing to refuse.
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`]; [`Field::Operation`] where the mode of the keys has no such
+    /// operation.
+    pub fn run<'k, B: Batch + ?Sized>(
+        &mut self,
+        op: Op,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<Verdict, Error> {
+        let keys = keys.into();
+        if batch.count() == 0 && keys.len() == 0 {
+            return Ok(Verdict { failed: 0 });
+        }
+        let call = Call::new(keys, op)?;
+        check_count(batch.count())?;
+        let mut pending = Pending::new(batch);
+        let alike = pending.batch.check(&call)?;
+        let failed = self.execute(&call, alike, pending.batch);
+        pending.done = true;
+        Ok(Verdict { failed })
+    }
+
+    /// Checks a batch as [`Comb::run`] does before it begins, and does nothing with it: no
+    /// byte of a text is read or written. All messages have [`Status::Pending`] afterwards.
+    ///
+    /// ```
+    /// use aescomb::{Comb, Field, Key, Message, Mode, Op, Text};
+    ///
+    /// let key = Key::new(Mode::Cbc, &[0; 16])?;
+    /// let mut text = [1; 40];
+    /// let mut batch = [Message::new(Text::in_place(&mut text)).nonce(&[3; 16])];
+    /// let error = Comb::check(Op::Encrypt, &key, &mut batch).unwrap_err();
+    /// assert_eq!((error.message, error.field, error.given), (Some(0), Field::TextLength, 40));
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::run`].
+    pub fn check<'k, B: Batch + ?Sized>(
+        op: Op,
+        keys: impl Into<Keys<'k>>,
+        batch: &mut B,
+    ) -> Result<(), Error> {
+        let keys = keys.into();
+        if batch.count() == 0 && keys.len() == 0 {
+            return Ok(());
+        }
+        let call = Call::new(keys, op)?;
+        check_count(batch.count())?;
+        // Messages are reported as done until it is dropped.
+        Pending::new(batch).batch.check(&call).map(|_| ())
+    }
+
+    /// Does the messages of a batch that was checked: how many failed.
+    pub(crate) fn execute<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        alike: Alike,
+        batch: &mut B,
+    ) -> usize {
+        let n = batch.count();
+        let mut failed = 0;
+        let mut start = 0;
+        while start < n {
+            let end = n.min(start + STRETCH);
+            failed += self.stretch(call, alike, batch, start..end);
+            start = end;
+        }
+        failed
+    }
+
+    fn stretch<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        alike: Alike,
+        batch: &mut B,
+        range: Range<usize>,
+    ) -> usize {
+        let Call {
+            mode, op, rules, ..
+        } = *call;
+        let (backend, degree) = (self.backend(mode, op), self.lanes(mode, op));
+        let (first, n) = (range.start, range.len());
+        batch.prepare(call, range.clone(), &mut self.jobs);
+        let jobs = batch.jobs(range.clone(), &self.jobs);
+        if rules.frames {
+            jobs.iter().for_each(|job| rules.before(job));
+        }
+        let compares = matches!(op, Op::Verify | Op::Open);
+        let verdicts = &mut self.verdicts[..n];
+        if compares {
+            // Every message has failed until its tag is found to be right.
+            verdicts.fill(FAILED);
+        }
+        mode.run(
+            op,
+            backend,
+            Work {
+                jobs,
+                alike,
+                keys: call.keys,
+                memory: &mut self.memory,
+                degree,
+                verdicts: compares.then_some(verdicts),
+            },
+        );
+        let mut failed = 0;
+        if !compares && !rules.frames {
+            return failed;
+        }
+        for i in 0..n {
+            let good = !compares || is_zero(&self.verdicts[i]);
+            if good && !rules.frames {
+                continue;
+            }
+            let job = &batch.jobs(range.clone(), &self.jobs)[i];
+            match good.then(|| rules.after(job)).flatten() {
+                Some(len) if op != Op::Seal => batch.report(first + i, Status::Done, len),
+                Some(_) => {}
+                None => {
+                    if compares {
+                        // It would tell what the right tag is.
+                        self.verdicts[i] = FAILED;
                     }
+                    if op == Op::Open {
+                        job.wipe();
+                    }
+                    failed += 1;
+                    let status = match op {
+                        Op::Decrypt => Status::BadPadding,
+                        _ => Status::BadTag,
+                    };
+                    batch.report(first + i, status, 0);
                 }
             }
-            assert!(seen.iter().all(|n| *n == 1));
         }
+        failed
     }
+}
 
-    #[test]
-    fn lengths_that_are_no_windows() {
-        assert_eq!(precompute_windows(&[]).count(), 0);
-        assert_eq!(precompute_windows(&[0, 0]).count(), 0);
-        assert!(comb_scheduler(&[], 4).is_empty());
+/// How many messages are done before the next ones are begun: enough for groups of similar
+/// lengths, and so few that they, and what is written for them, stay in the caches.
+pub(crate) const STRETCH: usize = 512;
+
+/// Places of messages have 32 bits.
+pub(crate) fn check_count(n: usize) -> Result<(), Error> {
+    let most = u32::MAX as usize - 1;
+    match n > most {
+        true => Err(Error::new(Field::Count, n, Allowed::AtMost(most))),
+        false => Ok(()),
     }
+}
 
-    #[test]
-    fn buckets_are_in_order_and_in_range() {
-        let mut last = 0;
-        for log in 0..usize::BITS {
-            for rows in [1usize << log, (1 << log) + (1 << log) / 2] {
-                assert!(bucket(rows) >= last && bucket(rows) < BUCKETS);
-                last = bucket(rows);
+/// A batch on which a call is at work: if the call does not come to its end, no
+/// message is done.
+pub(crate) struct Pending<'b, B: Batch + ?Sized> {
+    pub batch: &'b mut B,
+    pub done: bool,
+}
+
+impl<'b, B: Batch + ?Sized> Pending<'b, B> {
+    pub(crate) fn new(batch: &'b mut B) -> Self {
+        Pending { batch, done: false }
+    }
+}
+
+impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
+    fn drop(&mut self) {
+        if !self.done {
+            for i in 0..self.batch.count() {
+                self.batch.report(i, Status::Pending, 0);
             }
         }
-        assert!(bucket(usize::MAX) < BUCKETS);
     }
+}
+
+/// A tag's difference from the one that came with the message, before it is known.
+pub(crate) const FAILED: Block = [0xff; 16];
+
+fn preferred(mode: Mode, op: Op) -> Backend {
+    let info = mode.info();
+    Backend::preferred(match op {
+        Op::Decrypt | Op::Open => !info.parallel_decrypt,
+        _ => !info.parallel_encrypt,
+    })
 }

@@ -36,8 +36,8 @@ impl FirstRounds {
         s.enter(
             #[inline(always)]
             || {
-                let keys = s.keys(key, crate::modes::FORWARD);
-                let keys = s.load_keys(&keys, crate::modes::FORWARD, false);
+                let keys = s.keys(key, crate::pass::FORWARD);
+                let keys = s.load_keys(&keys, crate::pass::FORWARD, false);
                 let zero = s.first_round(&keys, s.splat(&[0; 16]));
                 let lanes = s.splat(&(S::LANES as u128).to_le_bytes());
                 let mut places = s.iota();

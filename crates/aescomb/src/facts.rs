@@ -7,8 +7,8 @@ use crate::bytes;
 use crate::isa::{Block, Isa, Wide};
 use crate::job::Job;
 use crate::key::{Key, Keys};
-use crate::modes::{MAX_UNIT, both};
 use crate::parts::{gather_of, nowhere, tag};
+use crate::pass::{MAX_UNIT, both};
 
 /// How many bytes the parts of a message have, but its text.
 #[derive(Clone, Copy)]

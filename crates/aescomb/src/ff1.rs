@@ -52,11 +52,11 @@ pub use values::{Numeral, Values};
 
 use crate::backend::Backend;
 use crate::batch::{Layout, Message, Offset};
+use crate::comb::Comb;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
 use crate::key::Key;
 use crate::modes::Mode;
-use crate::scheduler::Comb;
 use crate::text::Text;
 use alloc::string::String;
 use alloc::vec;

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{CarryLess, Cipher, Isa, Ni, NiOne, Polyval, Uniform, Vaes256, Vaes512, Wide};
 #[cfg(target_arch = "x86_64")]
-use crate::modes::FORWARD;
+use crate::pass::FORWARD;
 
 /// A way to multiply or to double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

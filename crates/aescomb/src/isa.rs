@@ -13,7 +13,7 @@ use crate::backend::{Backend, dispatch};
 use crate::counting::Counting;
 use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
-use crate::modes::{FORWARD, INVERSE, Sweep};
+use crate::pass::{FORWARD, INVERSE, Pass};
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
@@ -543,7 +543,7 @@ impl<'k, S: Isa> Uniform<'k, S> {
 
     /// For a mode's loops.
     #[inline(always)]
-    pub(crate) fn of<M: Sweep>(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+    pub(crate) fn of<M: Pass>(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
         Uniform::new(s, keys, key, M::USES, M::AES_128)
     }
 }
@@ -762,7 +762,7 @@ pub(crate) struct PerLane<'k, S, const L: usize> {
 
 impl<'k, S, const L: usize> PerLane<'k, S, L> {
     #[inline(always)]
-    pub(crate) fn of<M: Sweep>(s: S, keys: &'k LaneKeys<L>) -> Self {
+    pub(crate) fn of<M: Pass>(s: S, keys: &'k LaneKeys<L>) -> Self {
         let rounds = if M::AES_128 { 10 } else { keys.rounds() };
         PerLane { s, keys, rounds }
     }

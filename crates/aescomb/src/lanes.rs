@@ -2,19 +2,19 @@
 //! memory between two windows.
 //!
 //! `unsafe` here rests on two facts: those stated for a [`Job`] that was admitted, in
-//! `job.rs`, which [`Sweep::NONCE`] makes 16 bytes of nonce. And [`Lanes`] never goes
+//! `job.rs`, which [`Pass::NONCE`] makes 16 bytes of nonce. And [`Lanes`] never goes
 //! beyond the rows of a lane's job: `window` checks it, once per window; lanes without a
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
-use crate::comb::Window;
 use crate::facts::InLanes;
 use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key::{Key, Keys};
-use crate::modes::{Feed, HEADER, Own, State, Sweep, TAG, Tables, Tail, rows};
 use crate::neighbours::neighbours;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
+use crate::pass::{Feed, HEADER, Own, Pass, State, TAG, Tables, Tail, rows};
+use crate::plan::Window;
 use core::ops::Range;
 
 /// The most messages in flight, over all backends.
@@ -158,7 +158,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// `verdicts` receives what each differs by from the one that was given. `alike`: nonces,
     /// associated data and tags are of the same lengths in all.
     #[inline(always)]
-    pub(crate) fn group<'g, 'j, S: Isa, M: Sweep>(
+    pub(crate) fn group<'g, 'j, S: Isa, M: Pass>(
         &'g mut self,
         s: S,
         messages: &[u32],
@@ -188,7 +188,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// scalar code that needs all registers, and the same for all instruction sets. What is
     /// written here is what every message costs: all else is read where its job is.
     #[inline(never)]
-    fn fill<M: Sweep>(
+    fn fill<M: Pass>(
         &mut self,
         lanes: usize,
         messages: &[u32],
@@ -234,7 +234,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// Reads what the jobs of the lanes in use say; whether no lane has more rows than the
     /// one before it, in all passes.
     #[inline(always)]
-    fn read<M: Sweep>(&mut self, used: usize, alike: bool, again: bool) -> bool {
+    fn read<M: Pass>(&mut self, used: usize, alike: bool, again: bool) -> bool {
         let (mut left, mut same, mut differs) = (0, 0, 0);
         let mut sorted = true;
         let (mut least, mut then_least) = (usize::MAX, usize::MAX);
@@ -249,7 +249,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             sorted &= rows <= least;
             least = rows;
             if M::MORE {
-                let rows = crate::modes::rows::<M::Then>(text_len::<M::Then>(job.len));
+                let rows = crate::pass::rows::<M::Then>(text_len::<M::Then>(job.len));
                 sorted &= rows <= then_least;
                 then_least = rows;
             }
@@ -274,7 +274,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// What `rows` rows leave of lane `l`'s text: how many bytes.
     #[inline(always)]
-    fn leave<M: Sweep>(&mut self, l: usize, job: &Job, rows: usize, again: bool) -> usize {
+    fn leave<M: Pass>(&mut self, l: usize, job: &Job, rows: usize, again: bool) -> usize {
         if M::TAIL == Tail::None {
             return 0;
         }
@@ -299,7 +299,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// Makes the header rows.
     #[inline(never)]
-    fn make_header<S: Isa, M: Sweep>(&mut self, s: S, used: usize, keys: Keys<'_>, given: bool) {
+    fn make_header<S: Isa, M: Pass>(&mut self, s: S, used: usize, keys: Keys<'_>, given: bool) {
         s.enter(
             #[inline(always)]
             || {
@@ -360,7 +360,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// Writes what comes of it.
     #[inline(always)]
-    fn store_end<S: Isa, M: Sweep>(&self, s: S, x: S::W, second: bool) {
+    fn store_end<S: Isa, M: Pass>(&self, s: S, x: S::W, second: bool) {
         // SAFETY: there is room for as many bytes as were left, or for whole blocks.
         unsafe {
             s.scatter_part(
@@ -377,7 +377,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// Gives lane `l` a component of associated data, if it `has` one.
     #[inline(always)]
-    fn place_data<M: Sweep>(
+    fn place_data<M: Pass>(
         &mut self,
         l: usize,
         (mut at, len): (*const u8, usize),
@@ -411,7 +411,7 @@ struct Data {
 
 impl Data {
     #[inline(always)]
-    fn of<M: Sweep>(len: usize) -> Data {
+    fn of<M: Pass>(len: usize) -> Data {
         let begin = M::DATA_BEGINS.map_or(0, |begins| begins(len).min(len));
         let tail = M::DATA.unwrap_or(Tail::None);
         let rows = tail.rows(len - begin, M::DATA_STRIDE, 16);
@@ -425,7 +425,7 @@ impl Data {
 
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
-fn source<M: Sweep>(job: &Job, again: bool) -> *const u8 {
+fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
     match M::MOVED || M::AGAIN && again {
         true => job.dst,
         false => job.src,
@@ -434,13 +434,13 @@ fn source<M: Sweep>(job: &Job, again: bool) -> *const u8 {
 
 /// Whether rows may be done a line at a time: those that are written, whose stores would
 /// wait for lines that the other lanes have displaced.
-const fn in_lines<M: Sweep>() -> bool {
+const fn in_lines<M: Pass>() -> bool {
     matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::PAIR && M::STRIDE == 16
 }
 
 /// Bytes that a text of `len` bytes has in its lane.
 #[inline(always)]
-fn text_len<M: Sweep>(len: usize) -> usize {
+fn text_len<M: Pass>(len: usize) -> usize {
     match M::MOVED {
         true => len.next_multiple_of(16),
         false => len,
@@ -448,18 +448,18 @@ fn text_len<M: Sweep>(len: usize) -> usize {
 }
 
 /// Whether rows leave more than 16 bytes.
-pub(crate) const fn two_pieces<M: Sweep>() -> bool {
+pub(crate) const fn two_pieces<M: Pass>() -> bool {
     M::PAIR || matches!(M::TAIL, Tail::Double)
 }
 
 /// Whether the result of a message's end is a whole block.
-pub(crate) const fn whole_end<M: Sweep>() -> bool {
+pub(crate) const fn whole_end<M: Pass>() -> bool {
     matches!(M::TAIL, Tail::Padded | Tail::Filled)
 }
 
 /// Whether the mode makes row `i` of the header. The last may be the tag that was given,
 /// which the next pass wants.
-const fn in_header<M: Sweep>(i: usize) -> bool {
+const fn in_header<M: Pass>(i: usize) -> bool {
     i < M::HEADER || i == TAG && M::MORE
 }
 
@@ -498,7 +498,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Goes back to the beginnings, for a pass after the first.
     #[inline(never)]
-    pub(crate) fn again<M: Sweep>(&mut self) {
+    pub(crate) fn again<M: Pass>(&mut self) {
         self.done = 0;
         // Windows rest on it.
         assert!(
@@ -509,7 +509,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
     #[inline(always)]
-    fn idle<M: Sweep>(&mut self, from: usize, to: usize) {
+    fn idle<M: Pass>(&mut self, from: usize, to: usize) {
         let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
         let base = idle.wrapping_sub(self.done * M::STRIDE);
         for l in from..to {
@@ -519,7 +519,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     #[inline(always)]
-    fn load_header<S: Isa, M: Sweep>(&self, s: S) -> [S::W; HEADER] {
+    fn load_header<S: Isa, M: Pass>(&self, s: S) -> [S::W; HEADER] {
         let mut header = [s.splat(&[0; 16]); HEADER];
         let mut i = 0;
         while i < HEADER {
@@ -534,7 +534,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// The messages' own keys.
     #[inline(always)]
-    pub(crate) fn derive<S: Isa, M: Sweep>(
+    pub(crate) fn derive<S: Isa, M: Pass>(
         &self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -546,7 +546,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Begins all messages: up to their texts. Out of line, as it is the same for all
     /// forms of keys; so are other things that are done once a message.
     #[inline(never)]
-    pub(crate) fn begin<S: Isa, M: Sweep>(&mut self, s: S, c: &Once<'_, S, L>) {
+    pub(crate) fn begin<S: Isa, M: Pass>(&mut self, s: S, c: &Once<'_, S, L>) {
         s.enter(
             #[inline(always)]
             || self.begin_all::<S, M>(s, c),
@@ -554,7 +554,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     #[inline(always)]
-    fn begin_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    fn begin_all<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header::<S, M>(s);
         if M::NONCE {
             let mut nonces = [nowhere().cast_const(); L];
@@ -601,7 +601,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Gives the lanes component `i` of vectors of associated data, or the only one.
     #[inline(never)]
-    fn component<M: Sweep>(&mut self, lanes: usize, i: usize) {
+    fn component<M: Pass>(&mut self, lanes: usize, i: usize) {
         let mut component = Component::default();
         for l in 0..lanes {
             // SAFETY: lanes have a job.
@@ -620,7 +620,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Absorbs associated data that is no vector.
     #[inline(always)]
-    fn absorb_all<S: Isa, M: Sweep>(
+    fn absorb_all<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -660,7 +660,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Absorbs the component that is in the lanes.
     #[inline(always)]
-    fn absorb<S: Isa, M: Sweep>(
+    fn absorb<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -691,7 +691,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// The rows of a component, of which the longest has `most`. Lanes that have no
     /// more of it go on with idle memory, and what comes of that is not kept.
     #[inline(always)]
-    fn data_rows<S: Isa, M: Sweep>(
+    fn data_rows<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -730,7 +730,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Runs a window: the next rows of the first lanes. `S` must have at least
     /// as many lanes.
     #[inline(always)]
-    pub(crate) fn window<S: Isa, M: Sweep>(
+    pub(crate) fn window<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: impl Cipher<W = S::W>,
@@ -803,7 +803,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks.
     #[inline(always)]
-    pub(crate) fn neighbours<S: Isa, M: Sweep>(
+    pub(crate) fn neighbours<S: Isa, M: Pass>(
         &mut self,
         s: S,
         l: usize,
@@ -829,7 +829,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Runs the rest of the first lane's rows, where no other lane has any.
     #[inline(always)]
-    pub(crate) fn last<N: Isa, M: Sweep>(&mut self, n: N, key: &Key) {
+    pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Key) {
         let lanes = &mut *self.lanes;
         let mut state = [[0; 16]; MAX_STATE];
         for (block, row) in state.iter_mut().zip(&lanes.state) {
@@ -845,7 +845,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Finishes all messages: what their rows leave over, and tags.
     #[inline(never)]
-    pub(crate) fn finish<S: Isa, M: Sweep>(&mut self, s: S, c: &Once<'_, S, L>) {
+    pub(crate) fn finish<S: Isa, M: Pass>(&mut self, s: S, c: &Once<'_, S, L>) {
         s.enter(
             #[inline(always)]
             || self.finish_all::<S, M>(s, c),
@@ -853,7 +853,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     #[inline(always)]
-    fn finish_all<S: Isa, M: Sweep>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
+    fn finish_all<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let finishes = match M::TAIL {
             Tail::None => false,
             Tail::Part => self.lanes.leaves,
@@ -896,7 +896,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Makes the tags, or compares them with those that were given.
     #[inline(always)]
-    fn tag<S: Isa, M: Sweep>(
+    fn tag<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -941,7 +941,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 /// # Safety
 /// The rows are inside what `src` and `dst` are valid for.
 #[inline(never)]
-unsafe fn one_lane<N: Isa, M: Sweep>(
+unsafe fn one_lane<N: Isa, M: Pass>(
     n: N,
     key: &Key,
     (src, dst): (*const u8, *mut u8),
@@ -975,7 +975,7 @@ unsafe fn one_lane<N: Isa, M: Sweep>(
 /// # Safety
 /// As there, for every row.
 #[inline(always)]
-unsafe fn take_line<S: Isa, M: Sweep>(
+unsafe fn take_line<S: Isa, M: Pass>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
@@ -1001,7 +1001,7 @@ unsafe fn take_line<S: Isa, M: Sweep>(
 /// # Safety
 /// Both are valid for the row, of which the pointers have one for each lane of `S`.
 #[inline(always)]
-pub(crate) unsafe fn take_row<S: Isa, M: Sweep>(
+pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
@@ -1030,7 +1030,7 @@ pub(crate) unsafe fn take_row<S: Isa, M: Sweep>(
 
 /// The state `yes` where `mask` has ones.
 #[inline(always)]
-fn select<S: Isa, M: Sweep>(
+fn select<S: Isa, M: Pass>(
     mask: S::W,
     yes: &M::State<S::W>,
     no: &M::State<S::W>,
@@ -1045,7 +1045,7 @@ fn select<S: Isa, M: Sweep>(
 }
 
 #[inline(always)]
-fn load_state<S: Isa, M: Sweep, const L: usize>(
+fn load_state<S: Isa, M: Pass, const L: usize>(
     s: S,
     from: &[[Block; L]; MAX_STATE],
 ) -> M::State<S::W> {
@@ -1056,7 +1056,7 @@ fn load_state<S: Isa, M: Sweep, const L: usize>(
 }
 
 #[inline(always)]
-fn store_state<S: Isa, M: Sweep, const L: usize>(
+fn store_state<S: Isa, M: Pass, const L: usize>(
     s: S,
     state: &M::State<S::W>,
     to: &mut [[Block; L]; MAX_STATE],

@@ -4,7 +4,7 @@
 //! call waits for the one before, and a core that could finish four block-rounds a
 //! cycle does a tenth of that. This crate takes a batch of messages, interleaves
 //! them and keeps the AES pipeline full: the *comb scheduler* of Bogdanov,
-//! Lauridsen and Tischhauser ([`comb`]).
+//! Lauridsen and Tischhauser ([`plan`]).
 //!
 //! ```
 //! use aescomb::{Comb, Key, Message, Mode, Text};
@@ -64,7 +64,7 @@ mod admission;
 mod backend;
 mod batch;
 mod bytes;
-pub mod comb;
+mod comb;
 mod counting;
 mod error;
 mod facts;
@@ -81,25 +81,27 @@ mod mode;
 mod modes;
 mod neighbours;
 mod parts;
+mod pass;
+pub mod plan;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
-mod scheduler;
+
+mod engine;
 mod single;
 mod solo;
 mod span;
-mod sweep;
 #[cfg(feature = "rayon")]
 mod team;
 mod text;
 
 pub use backend::Backend;
 pub use batch::{Batch, Layout, Message, MessageResult, Offset, Packed, Status};
+pub use comb::{Comb, Verdict};
 pub use error::{Allowed, Error, Field};
 pub use job::{Job, Jobs, KeyRefs};
 pub use key::{Key, Keys};
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
 pub use modes::Mode;
-pub use scheduler::{Comb, Verdict};
 #[cfg(feature = "rayon")]
 pub use team::Team;
 pub use text::Text;

@@ -12,7 +12,7 @@
 use crate::isa::{Block, Cipher, Field, Isa, Plain, Polyval, Sums, Uniform, Way, Wide};
 use crate::key::Key;
 use crate::lanes::{MAX_LANES, take_row};
-use crate::modes::{Holds, MAX_UNIT, SECOND, State, Sweep, Tables, both};
+use crate::pass::{Holds, MAX_UNIT, Pass, SECOND, State, Tables, both};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -374,7 +374,7 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 /// # Safety
 /// The rows are inside what `src` and `dst` are valid for.
 #[inline(never)]
-pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
+pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
     keys: (&S::Keys, &Key),
     tables: &Tables,
@@ -407,7 +407,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Sweep, const N: usize>(
 /// # Safety
 /// The same.
 #[inline(always)]
-pub(crate) unsafe fn all_rows<S: Isa, M: Sweep, const LONG: bool>(
+pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
     s: S,
     (keys, key): (&S::Keys, &Key),
     hashing: &Hashing<'_, S::Unit>,
@@ -492,7 +492,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Sweep, const LONG: bool>(
 }
 
 #[inline(always)]
-fn row<'k, 't, S: Isa, M: Sweep>(
+fn row<'k, 't, S: Isa, M: Pass>(
     s: S,
     (keys, key): (&'k S::Keys, &'k Key),
     hashing: &'t Hashing<'t, S::Unit>,
@@ -510,7 +510,7 @@ fn row<'k, 't, S: Isa, M: Sweep>(
 
 /// From the state of the first of some neighbouring blocks to theirs.
 #[inline(always)]
-fn spread<S: Isa, M: Sweep>(
+fn spread<S: Isa, M: Pass>(
     c: Neighbours<'_, '_, S, false>,
     state: &M::State<UnitOf<S>>,
 ) -> M::State<S::W> {
@@ -531,7 +531,7 @@ fn spread<S: Isa, M: Sweep>(
 /// The state of the block after the last row, in the first lane. That row has `left`
 /// blocks, not 0 where it is not full; `before` is what it began with.
 #[inline(always)]
-fn first<S: Isa, M: Sweep>(
+fn first<S: Isa, M: Pass>(
     s: S,
     now: &M::State<S::W>,
     before: &M::State<S::W>,
@@ -582,7 +582,7 @@ struct Text<S, M> {
     mode: PhantomData<(S, M)>,
 }
 
-impl<S: Isa, M: Sweep> Text<S, M> {
+impl<S: Isa, M: Pass> Text<S, M> {
     const APART: bool = M::STRIDE != 16;
 
     #[inline(always)]
@@ -659,7 +659,7 @@ impl<S: Isa, M: Sweep> Text<S, M> {
 
 /// Which block of state is hashed a row later, and in which field: where there is no
 /// encryption to wait for, none.
-const fn late_hash<M: Sweep>() -> Option<(usize, bool)> {
+const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
     let mut i = 0;
     while i < M::BLOCKS.len() && M::OUTPUT {
         if let Holds::Hash { polyval } = M::BLOCKS[i] {
@@ -672,7 +672,7 @@ const fn late_hash<M: Sweep>() -> Option<(usize, bool)> {
 
 /// Whether rows may be of any width: then the remainder of a message is processed one
 /// register at a time.
-pub(crate) const fn in_units<M: Sweep>() -> bool {
+pub(crate) const fn in_units<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::BLOCKS.len() {
         if matches!(M::BLOCKS[i], Holds::Last) {

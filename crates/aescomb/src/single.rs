@@ -4,13 +4,13 @@
 use crate::admission::{Rules, no_operation};
 use crate::batch::Message;
 use crate::bytes::is_zero;
+use crate::comb::FAILED;
+use crate::engine::alone;
 use crate::error::{Allowed, Error, Field};
 use crate::job::Job;
 use crate::key::Key;
 use crate::mode::Op;
-use crate::modes::Registered;
-use crate::scheduler::FAILED;
-use crate::sweep::alone;
+use crate::pass::Registered;
 use crate::text::Text;
 
 /// Operations as constants.

@@ -13,19 +13,19 @@ use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::job::Job;
 use crate::key::Key;
 use crate::lanes::{Last, Piece, two_pieces, whole_end};
-use crate::modes::{Feed, HEADER, Link, State, Sweep, Tables, Tail, rows};
 use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
+use crate::pass::{Feed, HEADER, Link, Pass, State, Tables, Tail, rows};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
 /// Whether a message of `M` is one pass over one text, after one component of associated data.
-const fn is_plain<M: Sweep>() -> bool {
+const fn is_plain<M: Pass>() -> bool {
     !M::PAIR && !M::MOVED && !M::VECTOR && !M::MORE && !M::DERIVES
 }
 
 /// Whether `M` has messages that are done by themselves.
-pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
+pub(crate) const fn has_solos<S: Isa, M: Pass>() -> bool {
     let whole = matches!(M::FEED, Feed::Place) && is_plain::<M>() && in_units::<M>();
     // A mode that wants tables says from where on.
     let pays = M::TABLES == 0 || M::ALONE_FROM < usize::MAX;
@@ -36,7 +36,7 @@ pub(crate) const fn has_solos<S: Isa, M: Sweep>() -> bool {
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
 /// by from the one that was given.
 #[inline(always)]
-pub(crate) fn solo<S: Isa, M: Sweep>(
+pub(crate) fn solo<S: Isa, M: Pass>(
     s: S,
     (keys, key): (&S::Keys, &Key),
     tables: &Tables,
@@ -52,7 +52,7 @@ pub(crate) fn solo<S: Isa, M: Sweep>(
 
 /// A `LONG` message has rows of full width.
 #[inline(always)]
-fn message<S: Isa, M: Sweep, const LONG: bool>(
+fn message<S: Isa, M: Pass, const LONG: bool>(
     s: S,
     (keys, key): (&S::Keys, &Key),
     tables: &Tables,
@@ -88,13 +88,13 @@ fn message<S: Isa, M: Sweep, const LONG: bool>(
 }
 
 /// Whether `M` has messages that are done as chains.
-pub(crate) const fn is_chain<M: Sweep>() -> bool {
+pub(crate) const fn is_chain<M: Pass>() -> bool {
     matches!(M::FEED, Feed::Serial) && is_plain::<M>()
 }
 
 /// Does a whole message of a serial mode, block after block: `n` has one lane.
 #[inline(always)]
-pub(crate) fn chain<N: Isa, M: Sweep>(
+pub(crate) fn chain<N: Isa, M: Pass>(
     n: N,
     (keys, key): (&N::Keys, &Key),
     job: &Job,
@@ -140,7 +140,7 @@ pub(crate) fn chain<N: Isa, M: Sweep>(
 /// # Safety
 /// The text has so many rows.
 #[inline(always)]
-unsafe fn linked<N: Isa, M: Sweep>(
+unsafe fn linked<N: Isa, M: Pass>(
     c: &Uniform<'_, N>,
     (src, dst): (*const u8, *mut u8),
     rows: usize,
@@ -194,7 +194,7 @@ unsafe fn linked<N: Isa, M: Sweep>(
 
 /// A message from its header to its tag, with `all` its rows.
 #[inline(always)]
-fn whole<U: Isa, M: Sweep>(
+fn whole<U: Isa, M: Pass>(
     u: U,
     c: &impl Cipher<W = U::W>,
     job: &Job,
@@ -232,12 +232,7 @@ fn whole<U: Isa, M: Sweep>(
 
 /// Absorbs the associated data, which is one component.
 #[inline(always)]
-fn absorb<U: Isa, M: Sweep>(
-    u: U,
-    c: &impl Cipher<W = U::W>,
-    job: &Job,
-    state: &mut M::State<U::W>,
-) {
+fn absorb<U: Isa, M: Pass>(u: U, c: &impl Cipher<W = U::W>, job: &Job, state: &mut M::State<U::W>) {
     let Some(tail) = M::DATA else { return };
     if job.data_len == 0 {
         return;
@@ -264,7 +259,7 @@ fn absorb<U: Isa, M: Sweep>(
 
 /// Does what rows leave, from byte `at` on.
 #[inline(always)]
-fn finish<U: Isa, M: Sweep>(
+fn finish<U: Isa, M: Pass>(
     u: U,
     c: &impl Cipher<W = U::W>,
     job: &Job,

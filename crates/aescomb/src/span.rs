@@ -10,7 +10,7 @@ use crate::counting::{Counting, FirstRounds};
 use crate::isa::{Block, Isa, Uniform};
 use crate::job::Job;
 use crate::key::Key;
-use crate::modes::{Feed, HEADER, State, Sweep, Tail};
+use crate::pass::{Feed, HEADER, Pass, State, Tail};
 
 /// Does the whole message, long ones with the key's table for counters, if there is one.
 ///
@@ -20,7 +20,7 @@ use crate::modes::{Feed, HEADER, State, Sweep, Tail};
 /// if bytes are left:                  one step on them, padded
 /// ```
 #[inline(always)]
-pub(crate) fn span<S: Isa, M: Sweep>(
+pub(crate) fn span<S: Isa, M: Pass>(
     s: S,
     (keys, key): (&S::Keys, &Key),
     first: Option<&FirstRounds>,
@@ -54,7 +54,7 @@ struct Place<W, State> {
 }
 
 #[inline(always)]
-fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
+fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     s: S,
     (keys, key): (&S::Keys, &Key),
     first: Option<&FirstRounds>,
@@ -97,7 +97,7 @@ fn blocks<S: Isa, M: Sweep, const CARRY: bool>(
 }
 
 #[inline(always)]
-fn begin<S: Isa, M: Sweep, const CARRY: bool>(
+fn begin<S: Isa, M: Pass, const CARRY: bool>(
     c: &Uniform<'_, S>,
     nonce: &Block,
 ) -> Place<S::W, M::State<S::W>> {
@@ -113,7 +113,7 @@ fn begin<S: Isa, M: Sweep, const CARRY: bool>(
 
 /// The state of the blocks `x`.
 #[inline(always)]
-fn state<S: Isa, M: Sweep>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
+fn state<S: Isa, M: Pass>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
     match M::FEED {
         Feed::Input => M::State::from_fn(
             #[inline(always)]
@@ -125,7 +125,7 @@ fn state<S: Isa, M: Sweep>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) -
 
 /// Steps on whole wide values as long as there are.
 #[inline(always)]
-fn run<S: Isa, M: Sweep, const CARRY: bool>(
+fn run<S: Isa, M: Pass, const CARRY: bool>(
     c: &Uniform<'_, S>,
     job: &Job,
     place: &mut Place<S::W, M::State<S::W>>,
@@ -148,7 +148,7 @@ fn run<S: Isa, M: Sweep, const CARRY: bool>(
 
 /// The last bytes, fewer than a wide value has.
 #[inline(always)]
-fn rest<S: Isa, M: Sweep>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::State<S::W>>) {
+fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::State<S::W>>) {
     let s = c.s;
     let len = job.len - place.at;
     let pads = M::TAIL == Tail::Padded;

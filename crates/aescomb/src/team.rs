@@ -3,10 +3,10 @@
 use crate::admission::{Alike, Call};
 use crate::batch::Message;
 use crate::batch::sealed::Parts;
+use crate::comb::{Comb, Pending, STRETCH, Verdict, check_count};
 use crate::error::Error;
 use crate::key::Keys;
 use crate::mode::Op;
-use crate::scheduler::{Comb, Pending, STRETCH, Verdict, check_count};
 use alloc::vec::Vec;
 use core::slice::ChunksMut;
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use aescomb::Backend;
-use aescomb::comb::{Group, comb_scheduler};
+use aescomb::plan::{Group, comb_scheduler};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::ExitCode;

@@ -11,10 +11,10 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
-use super::{Feed, HEADER, INVERSE, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, INVERSE, Link, Pass, Registered, Tail};
 
 pub(crate) struct Cbc;
 pub(crate) struct CbcPkcs7;
@@ -59,7 +59,7 @@ impl Registered for CbcPkcs7 {
     type Backward = Decrypt;
 }
 
-impl Sweep for Encrypt {
+impl Pass for Encrypt {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::None;
@@ -79,7 +79,7 @@ impl Sweep for Encrypt {
     }
 }
 
-impl Sweep for Decrypt {
+impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::None;

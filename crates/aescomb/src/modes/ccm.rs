@@ -15,12 +15,12 @@
 //! texts of fewer than 2^(8q) bytes. A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
 
 pub(crate) struct Ccm;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -104,7 +104,7 @@ fn first_of_data<F: Facts>(m: &F) -> F::W {
 
 /// In the header: B_0; B_1; ones if there is a B_1; Ctr_0. In the state: the
 /// chain; the counter, little-endian; CIPH_K(Ctr_0).
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

@@ -9,9 +9,9 @@
 //! cut off here, as is usual. The IV must be unpredictable.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
 
 pub(crate) struct Cfb128;
 pub(crate) struct Encrypt;
@@ -43,7 +43,7 @@ impl Registered for Cfb128 {
     type Backward = Decrypt;
 }
 
-impl Sweep for Encrypt {
+impl Pass for Encrypt {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
@@ -63,7 +63,7 @@ impl Sweep for Encrypt {
     }
 }
 
-impl Sweep for Decrypt {
+impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

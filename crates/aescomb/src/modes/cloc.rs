@@ -24,12 +24,12 @@
 //! same one differ leak their xor, and nothing is claimed of their tags.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail, both};
 use crate::facts::{Facts, up};
 use crate::isa::{Block, Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail, both};
 
 pub(crate) struct Cloc;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -69,7 +69,7 @@ pub(super) const PARAM: u128 = 0xc0;
 /// In the header: A_1, padded, its first bit 0, later V; P; ones if A has whole blocks;
 /// ones if that first bit was 1. In the state: S, later what is xored to the next block;
 /// U.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;

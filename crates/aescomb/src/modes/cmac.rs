@@ -11,7 +11,6 @@
 //! are limited (SP 800-38B section A.2).
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::gf128::double_block;
 use crate::isa::{Block, Cipher, Wide};
@@ -19,6 +18,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
+use crate::pass::{FORWARD, Feed, HEADER, Link, Pass, Registered, Tail};
 
 pub(crate) struct Cmac;
 pub(crate) struct Mac;
@@ -61,7 +61,7 @@ pub(super) fn subkeys(l: Block) -> [Block; 2] {
     [k1, double_block(k1)]
 }
 
-impl Sweep for Mac {
+impl Pass for Mac {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Last;

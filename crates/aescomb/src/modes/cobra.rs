@@ -31,9 +31,6 @@
 #![forbid(unsafe_code)]
 
 use super::pmac::{sevenfold, triple};
-use super::{
-    FORWARD, Feed, HEADER, Holds, MAX_UNIT, Registered, SECOND, Sweep, Tables, Tail, doubles,
-};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::gf128;
@@ -42,6 +39,9 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{
+    FORWARD, Feed, HEADER, Holds, MAX_UNIT, Pass, Registered, SECOND, Tables, Tail, doubles,
+};
 
 pub(crate) struct Cobra;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -103,7 +103,7 @@ impl Registered for Cobra {
 /// In the header: the nonce, later V_0; the tag that was given. In the state: the mask of
 /// the next pair, divided by 3; V, both in reverse byte order; the sum. For associated
 /// data: the hash, likewise; U.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const AES_128: bool = true;

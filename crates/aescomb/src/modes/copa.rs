@@ -24,7 +24,6 @@
 #![forbid(unsafe_code)]
 
 use super::pmac::{add, sevenfold, triple};
-use super::{Feed, HEADER, Holds, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::gf128;
@@ -33,6 +32,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
 pub(crate) struct Copa;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -79,7 +79,7 @@ impl Registered for Copa {
 /// where H_a is filled up; the same of P_d, of messages that are opened. In the state:
 /// the next block's mask before the first layer, divided by 3, in reverse byte order; V;
 /// the sum. For associated data: its mask, likewise; the sum; that of the header.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const AES_128: bool = true;

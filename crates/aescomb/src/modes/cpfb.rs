@@ -22,12 +22,12 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, Tail};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, Tail};
 
 pub(crate) struct Cpfb;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -114,7 +114,7 @@ fn feed<C: Cipher>(c: &C, plain: C::W, counter: C::W) -> C::W {
 }
 
 /// In the header: N and the first counter; the lengths. In the state: X, S_{i-1}, i.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

@@ -13,9 +13,9 @@
 //! the index of a table (`counting.rs`).
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
 
 pub(crate) struct Ctr;
 pub(crate) struct Ctr32;
@@ -59,7 +59,7 @@ impl Registered for Ctr32 {
     type Backward = Crypt<32>;
 }
 
-impl<const BITS: u32> Sweep for Crypt<BITS> {
+impl<const BITS: u32> Pass for Crypt<BITS> {
     /// The counter, little-endian.
     type State<W: Wide> = [W; 1];
     type Then = Self;

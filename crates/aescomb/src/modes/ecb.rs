@@ -10,10 +10,10 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
-use super::{Feed, HEADER, INVERSE, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, INVERSE, Pass, Registered, Tail};
 
 pub(crate) struct Ecb;
 pub(crate) struct EcbPkcs7;
@@ -58,7 +58,7 @@ impl Registered for EcbPkcs7 {
     type Backward = Decrypt;
 }
 
-impl Sweep for Encrypt {
+impl Pass for Encrypt {
     type State<W: Wide> = [W; 0];
     type Then = Self;
     const TAIL: Tail = Tail::None;
@@ -75,7 +75,7 @@ impl Sweep for Encrypt {
     }
 }
 
-impl Sweep for Decrypt {
+impl Pass for Decrypt {
     type State<W: Wide> = [W; 0];
     type Then = Self;
     const TAIL: Tail = Tail::None;

@@ -19,7 +19,6 @@
 //! same one give away H, and so forgeries of any other.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Registered, Sweep, Tables, Tail};
 use crate::backend::Backend;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
@@ -28,6 +27,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Pass, Registered, Tables, Tail};
 
 pub(crate) struct Gcm;
 pub(crate) struct Gmac;
@@ -150,7 +150,7 @@ fn header<F: Facts>(m: &F, lengths: F::W) -> [F::W; HEADER] {
 
 /// In the header: J_0, later CIPH_K(J_0); the lengths. In the state: the hash in
 /// reverse byte order; the counter, likewise.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
@@ -270,7 +270,7 @@ fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
 }
 
 /// The text is the associated data of a GCM message.
-impl Sweep for Mac {
+impl Pass for Mac {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

@@ -17,13 +17,13 @@
 #![forbid(unsafe_code)]
 
 use super::gcm::{POWERS, powers};
-use super::{FORWARD, Feed, HEADER, Holds, Limits, Own, Registered, Sweep, TAG, Tables, Tail};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, Polyval, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, TAG, Tables, Tail};
 
 pub(crate) struct GcmSiv;
 /// The tag from the text.
@@ -114,7 +114,7 @@ fn block<C: Cipher>(c: &C, nonce: C::W, i: u128) -> C::W {
 const USES: Uses = FORWARD;
 
 /// In the state: the hash.
-impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
+impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     type State<W: Wide> = [W; 1];
     type Then = Crypt<true>;
     const MORE: bool = SEAL;
@@ -175,7 +175,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 }
 
 /// In the state: the counter.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 1];
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;

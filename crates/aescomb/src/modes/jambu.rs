@@ -18,12 +18,12 @@
 //! their xor. What the first version claimed for that case was reduced.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
 
 pub(crate) struct Jambu;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -85,7 +85,7 @@ fn done(len: usize) -> usize {
 
 /// In the header: N; the data that its rows leave; how many bytes of it. In the state:
 /// LO and HI; R in the lower half.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;

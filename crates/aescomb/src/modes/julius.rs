@@ -26,7 +26,6 @@
 #![forbid(unsafe_code)]
 
 use super::gcm::{POWERS, powers};
-use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tables, Tail};
 use crate::backend::Backend;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Cipher, Isa, Plain, Wide};
@@ -34,6 +33,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tables, Tail};
 
 pub(crate) struct Julius;
 /// M from the text.
@@ -127,7 +127,7 @@ const USES: Uses = Uses {
 
 /// In the header, from the text on: in place of the nonce, the hash of what comes before
 /// R_0. In the state: the hash, in reverse byte order, later M.
-impl Sweep for Hash {
+impl Pass for Hash {
     type State<W: Wide> = [W; 1];
     type Then = Seal;
     const AES_128: bool = true;
@@ -200,7 +200,7 @@ impl Sweep for Hash {
 
 /// In the header: in place of the tag, M. In the state: the next block's mask; what the
 /// first has more; both in reverse byte order.
-impl Sweep for Seal {
+impl Pass for Seal {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;
@@ -243,7 +243,7 @@ impl Sweep for Seal {
 
 /// In the header and the state: those of `Hash` and `Seal`, and where the hash of the
 /// masked text gives M, so does that of the text.
-impl Sweep for Open {
+impl Pass for Open {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const AES_128: bool = true;
@@ -336,11 +336,11 @@ mod tests {
 
     use super::Julius;
     use crate::admission::Alike;
+    use crate::engine::{Memory, Work, batch};
     use crate::isa::Block;
     use crate::job::Job;
     use crate::key::Keys;
-    use crate::modes::{Registered, Sweep};
-    use crate::sweep::{Memory, Work, sweep};
+    use crate::modes::{Pass, Registered};
     use crate::{Backend, Key, Mode};
     use alloc::string::String;
     use alloc::vec::Vec;
@@ -361,7 +361,7 @@ mod tests {
 
     /// Runs jobs of `len` bytes, which have been or are to be moved; without the calls that
     /// know all modes, so that the kernels of the others are not compiled for this test.
-    fn run<M: Sweep>(
+    fn run<M: Pass>(
         backend: Backend,
         key: &Key,
         jobs: &mut [Job],
@@ -371,7 +371,7 @@ mod tests {
         for (i, job) in jobs.iter_mut().enumerate() {
             (job.len, job.place) = (len, i as u32);
         }
-        sweep::<M>(
+        batch::<M>(
             backend,
             Work {
                 jobs,

@@ -26,7 +26,6 @@
 //! messages are equal, and no more.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
@@ -35,6 +34,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
 use core::slice;
 use zeroize::Zeroize;
 
@@ -94,7 +94,7 @@ impl Registered for McoeG {
 /// In the header: H_1, later tau; how many bytes the last block lacks, in all bytes; the
 /// tag that was given. In the state: U; tau, and from the text on what the tag has
 /// beside Enc(U, tau).
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;

@@ -17,7 +17,6 @@
 //! a key (RFC 7253 section 5). A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Holds, Registered, SECOND, Sweep, Tables, Tail, both};
 use crate::backend::Backend;
 use crate::facts::{Facts, up};
 use crate::gf128::double_block;
@@ -26,6 +25,7 @@ use crate::key::{CONSTANTS, Key};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Holds, Pass, Registered, SECOND, Tables, Tail, both};
 
 pub(crate) struct Ocb;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -94,7 +94,7 @@ pub(super) fn nonce<F: Facts>(m: &F) -> F::W {
 }
 
 /// In the header: the nonce; later HASH(A). In the state: the offset, the sum.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

@@ -8,9 +8,9 @@
 //! IV must be a nonce.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Link, Registered, Sweep, Tail};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
 
 pub(crate) struct Ofb;
 pub(crate) struct Crypt;
@@ -41,7 +41,7 @@ impl Registered for Ofb {
     type Backward = Crypt;
 }
 
-impl Sweep for Crypt {
+impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;

@@ -25,8 +25,8 @@
 //! their blocks are equal, and can be forged.
 #![forbid(unsafe_code)]
 
+use super::ocb;
 use super::pmac::{add, sevenfold, triple};
-use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, doubles, ocb};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::isa::{Cipher, Wide};
@@ -34,6 +34,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
 pub(crate) struct Otr;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -73,7 +74,7 @@ impl Registered for Otr {
 
 /// In the header: the nonce; TA. In the state: the next mask, in reverse byte order; the
 /// sum.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Last;

@@ -6,16 +6,16 @@
 //! depends on the length of the ciphertext alone.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Sweep, Tail};
 use crate::isa::{Block, Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::Last;
+use crate::pass::{Feed, HEADER, Pass, Tail};
 use core::marker::PhantomData;
 
 /// The encryption of `M`, padded.
 pub(crate) struct Padded<M>(PhantomData<M>);
 
-impl<M: Sweep> Sweep for Padded<M> {
+impl<M: Pass> Pass for Padded<M> {
     type State<W: Wide> = M::State<W>;
     type Then = Self;
     const TAIL: Tail = Tail::Padded;

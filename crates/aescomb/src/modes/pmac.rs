@@ -13,13 +13,13 @@
 //! tags of 4 to 16 bytes.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::Last;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
 pub(crate) struct Pmac;
 pub(crate) struct Mac;
@@ -56,7 +56,7 @@ impl Registered for Pmac {
 }
 
 /// In the state: the next block's mask, in reverse byte order; the sum.
-impl Sweep for Mac {
+impl Pass for Mac {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Last;

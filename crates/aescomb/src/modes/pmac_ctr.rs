@@ -27,7 +27,6 @@
 #![forbid(unsafe_code)]
 
 use super::pmac::{Mac, add, triple};
-use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::gf128::sevenfold;
@@ -36,6 +35,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
 
 pub(crate) struct PmacCtr;
 /// The tag from the text.
@@ -92,14 +92,14 @@ fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
 }
 
 /// In the state: the next block's mask, in reverse byte order; the sum.
-impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
+impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Crypt<true>;
     const AES_128: bool = true;
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = <Mac as Sweep>::BLOCKS;
+    const BLOCKS: &'static [Holds] = <Mac as Pass>::BLOCKS;
     const HEADER: usize = 1;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
@@ -157,7 +157,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 }
 
 /// In the state: the counter, little-endian; what it is xored to.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Authenticate<false>;
     const AES_128: bool = true;

@@ -22,7 +22,6 @@
 //! messages are equal, and no more.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Limits, Registered, Sweep, Tail};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::isa::{self, Block, Cipher, Part, Wide, encrypt_block};
@@ -30,6 +29,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
 use core::slice;
 use zeroize::Zeroize;
 
@@ -101,7 +101,7 @@ fn doubled<C: Cipher>(c: &C, l: C::W) -> C::W {
     const NONE: u8 = 0x80;
     // The bits that leave the halves, at their tops: the upper half's goes on in the
     // lower one.
-    let last = c.splat(&super::both(63));
+    let last = c.splat(&crate::pass::both(63));
     let down = l.shuffle(c.splat(&[
         8, 9, 10, 11, 12, 13, 14, 15, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
     ]));
@@ -109,19 +109,19 @@ fn doubled<C: Cipher>(c: &C, l: C::W) -> C::W {
         NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0, 1, 2, 3, 4, 5, 6, 7,
     ]));
     let (down, up) = (down.shift_left(last), up.shift_left(last));
-    let one = c.splat(&super::both(1));
+    let one = c.splat(&crate::pass::both(1));
     // The lower half's: 1 + x + x^2 + x^7, from the top bit down.
     let up = up
         ^ up.shift_right(one)
-        ^ up.shift_right(c.splat(&super::both(2)))
-        ^ up.shift_right(c.splat(&super::both(7)));
+        ^ up.shift_right(c.splat(&crate::pass::both(2)))
+        ^ up.shift_right(c.splat(&crate::pass::both(7)));
     l.shift_right(one) ^ down ^ up
 }
 
 /// In the header: the two blocks of H in which N is, later tau and S; the text's bits;
 /// the tag that was given. In the state: the mask in reverse byte order and the sum;
 /// then F(X) and Y when sealing, X and F(Y) when opening; in the end the tag.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;

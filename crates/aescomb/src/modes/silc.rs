@@ -20,12 +20,12 @@
 #![forbid(unsafe_code)]
 
 use super::cloc::{PARAM, crypt, crypt_last};
-use super::{FORWARD, Feed, HEADER, Registered, Sweep, Tail};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail};
 
 pub(crate) struct Silc;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -60,7 +60,7 @@ impl Registered for Silc {
 
 /// In the header: the nonce's block; the lengths of data and text. In the state: S,
 /// later what is xored to the next block; U.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;

@@ -23,13 +23,13 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
-use super::{FORWARD, Feed, HEADER, Holds, Own, Registered, Sweep, Tables, Tail};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, RoundKeys, Way, Wide};
 use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Own, Pass, Registered, Tables, Tail};
 
 pub(crate) struct Silver;
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -68,7 +68,7 @@ const G: usize = 1;
 
 /// In the header: N; the lengths; the length of M twice. In the state: S, the tweak of
 /// the next block.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const AES_128: bool = true;
@@ -147,7 +147,10 @@ impl<const SEAL: bool> Sweep for Crypt<SEAL> {
     #[inline(always)]
     fn absorb_last<C: Cipher>(c: &C, [sum, _]: &mut [C::W; 2], last: Piece<C::W>) {
         // 0x80 where the piece ends.
-        let one = last.count.one_zero().shift_right(c.splat(&super::both(7)));
+        let one = last
+            .count
+            .one_zero()
+            .shift_right(c.splat(&crate::pass::both(7)));
         *sum = *sum ^ c.tweaked(Way::Encrypt, last.block ^ one, c.subkey(KAPPA));
     }
 

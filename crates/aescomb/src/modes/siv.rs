@@ -17,7 +17,6 @@
 #![forbid(unsafe_code)]
 
 use super::cmac::{masked, subkeys};
-use super::{FORWARD, Feed, HEADER, Holds, Registered, Sweep, TAG, Tail};
 use crate::backend::Backend;
 use crate::facts::Facts;
 use crate::isa::{Cipher, Wide, encrypt_block};
@@ -25,6 +24,7 @@ use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
+use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
 
 pub(crate) struct Siv;
 /// V from the text: S2V.
@@ -76,7 +76,7 @@ const USES: Uses = Uses {
 };
 
 /// In the state: the chain of a CMAC; D.
-impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
+impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Crypt<true>;
     const MORE: bool = SEAL;
@@ -154,7 +154,7 @@ impl<const SEAL: bool> Sweep for Authenticate<SEAL> {
 }
 
 /// In the state: the counter, little-endian.
-impl<const SEAL: bool> Sweep for Crypt<SEAL> {
+impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 1];
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;

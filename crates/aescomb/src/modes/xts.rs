@@ -16,13 +16,13 @@
 //! example breaks. Nothing is authenticated.
 #![forbid(unsafe_code)]
 
-use super::{Feed, HEADER, Holds, Limits, Registered, Sweep, Tail, doubles};
 use crate::backend::Backend;
 use crate::isa::{Cipher, Wide};
 use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::Last;
 use crate::mode::{Costs, Info, Kind, Lengths};
+use crate::pass::{Feed, HEADER, Holds, Limits, Pass, Registered, Tail, doubles};
 
 pub(crate) struct Xts;
 pub(crate) struct Crypt<const ENCRYPT: bool>;
@@ -67,7 +67,7 @@ impl Registered for Xts {
 }
 
 /// In the state: T_j.
-impl<const ENCRYPT: bool> Sweep for Crypt<ENCRYPT> {
+impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Double;

@@ -3,10 +3,10 @@
 use super::{Aes, Block, expanded};
 use crate::backend::Backend;
 use crate::batch::Message;
+use crate::engine::alone;
 use crate::isa::{self, encrypt_block};
 use crate::key::Key;
 use crate::modes::{CbcEncrypt, Mode};
-use crate::sweep::alone;
 use crate::text::Text;
 use cipher::array::Array;
 use cipher::consts::U16;

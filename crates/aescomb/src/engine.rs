@@ -4,14 +4,14 @@
 
 use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
-use crate::comb::{Queue, Windows};
 use crate::counting::FirstRounds;
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
 use crate::job::{Job, one_by_one};
 use crate::key::{Key, Keys};
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::modes::{Feed, MAX_UNIT, Sweep, Tables, rows};
+use crate::pass::{Feed, MAX_UNIT, Pass, Tables, rows};
+use crate::plan::{Queue, Windows};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -50,7 +50,7 @@ pub(crate) struct Work<'a> {
 }
 
 /// Runs `M` on all jobs.
-pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
+pub(crate) fn batch<M: Pass>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
         const { matches!(M::FEED, Feed::Serial) } && work.degree > 16,
@@ -60,7 +60,7 @@ pub(crate) fn sweep<M: Sweep>(backend: Backend, work: Work<'_>) {
 
 /// Runs `M` on one message, with the widest registers there are.
 #[inline(always)]
-pub(crate) fn alone<M: Sweep>(key: &Key, job: &Job, verdict: Option<&mut Block>) {
+pub(crate) fn alone<M: Pass>(key: &Key, job: &Job, verdict: Option<&mut Block>) {
     let backend = Backend::widest();
     if const { one_lane_is_all::<M>() } {
         dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
@@ -72,7 +72,7 @@ pub(crate) fn alone<M: Sweep>(key: &Key, job: &Job, verdict: Option<&mut Block>)
 /// Whether one message is done in one lane and its code is long: then it is the same for
 /// all instruction sets that have the lane. (A chain is a cycle a block faster with the
 /// instructions of AVX.)
-const fn one_lane_is_all<M: Sweep>() -> bool {
+const fn one_lane_is_all<M: Pass>() -> bool {
     matches!(M::FEED, Feed::Serial) && !is_chain::<M>()
 }
 
@@ -80,19 +80,19 @@ const fn one_lane_is_all<M: Sweep>() -> bool {
 ///
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
-const fn in_lanes<M: Sweep>() -> bool {
+const fn in_lanes<M: Pass>() -> bool {
     matches!(M::FEED, Feed::Serial | Feed::Place)
 }
 
 /// Whether messages are done one by one in the caller's order: the CPU overlaps them by
 /// itself. Where registers are rows, as without vectors, short ones would only waste lanes.
-const fn in_order<S: Isa, M: Sweep>() -> bool {
+const fn in_order<S: Isa, M: Pass>() -> bool {
     !in_lanes::<M>() && <S::Unit as Isa>::LANES < S::LANES
 }
 
 /// A message that came `by_itself` is counted: the second under a key makes its tables.
 #[inline(always)]
-fn kernel_alone<S: Isa, M: Sweep>(
+fn kernel_alone<S: Isa, M: Pass>(
     s: S,
     key: &Key,
     job: &Job,
@@ -156,12 +156,12 @@ fn kernel_alone<S: Isa, M: Sweep>(
 
 /// A message of a batch that has none beside it.
 #[inline(never)]
-fn left_over<S: Isa, M: Sweep>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+fn left_over<S: Isa, M: Pass>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
     kernel_alone::<S, M>(s, key, job, verdict, false);
 }
 
 #[inline(never)]
-fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
+fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
     s.enter(
         #[inline(always)]
         || {
@@ -206,7 +206,7 @@ fn kernel<S: Isa, M: Sweep>(s: S, mut work: Work<'_>) {
 /// Fetches the round keys that a message wants of a key, but those that came with its header
 /// when it was checked.
 #[inline(always)]
-fn fetch<S: Isa, M: Sweep>(s: S, key: &Key) {
+fn fetch<S: Isa, M: Pass>(s: S, key: &Key) {
     if const { M::USES.inverse }
         && let Some(inverse) = key.inverse()
     {
@@ -225,7 +225,7 @@ fn fetch<S: Isa, M: Sweep>(s: S, key: &Key) {
 ///
 /// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
-fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
+fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let Work {
         jobs,
         keys,
@@ -403,8 +403,8 @@ fn drive<S: Isa, M: Sweep>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) 
 /// done once a message. Loops take them only when they begin:
 /// held over calls, they would be copied to memory and back.
 trait GroupKeys<S: Isa, const L: usize> {
-    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W>;
-    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
+    fn all<M: Pass>(&self) -> impl Cipher<W = S::W>;
+    fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
     fn once(&self) -> Once<'_, S, L>;
 }
 
@@ -417,12 +417,12 @@ struct Shared<'k, S: Isa> {
 
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     #[inline(always)]
-    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W> {
+    fn all<M: Pass>(&self) -> impl Cipher<W = S::W> {
         Uniform::of::<M>(self.s, self.keys, self.key)
     }
 
     #[inline(always)]
-    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
+    fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
         Uniform::of::<M>(self.s.half(), self.keys, self.key)
     }
 
@@ -440,12 +440,12 @@ struct Each<'k, S: Isa, const L: usize> {
 
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
     #[inline(always)]
-    fn all<M: Sweep>(&self) -> impl Cipher<W = S::W> {
+    fn all<M: Pass>(&self) -> impl Cipher<W = S::W> {
         PerLane::of::<M>(self.s, self.keys)
     }
 
     #[inline(always)]
-    fn half<M: Sweep>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
+    fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
         PerLane::of::<M>(self.s.half(), self.keys)
     }
 
@@ -457,7 +457,7 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
 
 /// One group, all passes.
 #[inline(always)]
-fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Key + Copy,
@@ -480,7 +480,7 @@ fn run<'k, S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 /// All passes under keys that are derived for the messages. Out of line, as it is the
 /// same for both forms of keys that they are derived from.
 #[inline(never)]
-fn with_derived<S: Isa, B: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
     (s, wide): (S, B),
     group: &mut Group<'_, '_, L, IDLE>,
     c: &Once<'_, S, L>,
@@ -500,7 +500,7 @@ fn with_derived<S: Isa, B: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 
 /// Makes the keys that the messages of a group have of their own.
 #[inline(always)]
-fn derive<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &Group<'_, '_, L, IDLE>,
     c: &Once<'_, S, L>,
@@ -538,7 +538,7 @@ fn derive<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 }
 
 #[inline(always)]
-fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn passes<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
@@ -554,7 +554,7 @@ fn passes<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
 /// Begin, window by window, finish. A window is run by the narrowest kernel that
 /// holds its lanes.
 #[inline(always)]
-fn pass<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
@@ -612,12 +612,12 @@ trait Beside {
     }
     /// Whether it is the better way for messages under `keys` of which the longest has
     /// `rest` blocks left.
-    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool;
+    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool;
     /// Fetches what `lane` takes of key number `key`.
     #[inline(always)]
-    fn fetch<M: Sweep>(&self, _key: u32) {}
+    fn fetch<M: Pass>(&self, _key: u32) {}
     /// Does the rest of lane `l`'s rows.
-    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+    fn lane<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
@@ -653,7 +653,7 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
+    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // A batch makes them once for all its messages. Alone, they must pay for the
         // memory that they are kept in.
         let free = M::TABLES == 0 || self.keys.is_some() || self.key.has_tables();
@@ -661,7 +661,7 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     }
 
     #[inline(always)]
-    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+    fn lane<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
@@ -677,7 +677,7 @@ const LONG: usize = 1 << 10;
 
 /// The key's table for counters, made if there is none and it `pays`.
 #[inline(always)]
-fn first_rounds<S: Isa, M: Sweep>(
+fn first_rounds<S: Isa, M: Pass>(
     s: S,
     key: &Key,
     pays: impl FnOnce() -> bool,
@@ -701,7 +701,7 @@ const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
 /// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made
 /// once a key.
 #[inline(never)]
-fn tables<S: Isa, M: Sweep>(s: S, key: &Key, blocks: usize) -> Tables {
+fn tables<S: Isa, M: Pass>(s: S, key: &Key, blocks: usize) -> Tables {
     let mut tables = [[0; 16]; 2 * MAX_LANES];
     s.enter(
         #[inline(always)]
@@ -712,7 +712,7 @@ fn tables<S: Isa, M: Sweep>(s: S, key: &Key, blocks: usize) -> Tables {
 
 /// Those that the key keeps, or `made` where it keeps some for another width.
 #[inline(always)]
-fn kept_tables<'t, S: Isa, M: Sweep>(
+fn kept_tables<'t, S: Isa, M: Pass>(
     s: S,
     key: &'t Key,
     made: &'t mut Option<Tables>,
@@ -740,7 +740,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
     }
 
     #[inline(always)]
-    fn fetch<M: Sweep>(&self, key: u32) {
+    fn fetch<M: Pass>(&self, key: u32) {
         fetch::<S, M>(self.s, (self.key)(key));
     }
 
@@ -750,7 +750,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
+    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         let n = keys.len();
         if !pays::<S>(n, rest, 1) || M::TABLES == 0 {
             return pays::<S>(n, rest, 1);
@@ -764,7 +764,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
     }
 
     #[inline(always)]
-    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+    fn lane<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
@@ -795,13 +795,13 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
     }
 
     #[inline(always)]
-    fn pays<M: Sweep>(&mut self, keys: &[u32], rest: usize) -> bool {
+    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // One message by itself has short rows.
         (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::TABLES)
     }
 
     #[inline(always)]
-    fn lane<M: Sweep, const L: usize, const IDLE: usize>(
+    fn lane<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
         l: usize,
@@ -813,7 +813,7 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
 /// Does the rest of lane `l`'s rows under `key`, whose form `keys` may have been made
 /// before, and whose tables it `keeps` or not.
 #[inline(always)]
-fn under<S: Isa, M: Sweep, const L: usize, const IDLE: usize>(
+fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     key: &Key,
     keys: Option<&S::Keys>,

@@ -1,0 +1,397 @@
+//! The contract of modes: what one says of itself ([`Registered`]) and of how one message
+//! goes ([`Pass`]), once, for all widths, instruction sets and key forms.
+
+use crate::backend::Backend;
+use crate::facts::Facts;
+use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
+use crate::key::Key;
+use crate::lane_keys::{DERIVED, Uses};
+use crate::lanes::{Last, MAX_LANES, Piece};
+use crate::mode::Info;
+
+/// The most bytes of a message's parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub text: u64,
+    pub data: u64,
+}
+
+impl Limits {
+    /// As much as fits in memory.
+    pub(crate) const NONE: Limits = Limits {
+        text: u64::MAX,
+        data: u64::MAX,
+    };
+}
+
+/// A mode in the registry.
+pub(crate) trait Registered {
+    const INFO: Info;
+    /// Encryption, sealing, or the computation of a tag.
+    type Forward: Pass;
+    /// Decryption, opening; for a MAC the same as `Forward`.
+    type Backward: Pass;
+    /// Whether the two keys of a mode with two must not be equal.
+    const KEYS_DIFFER: bool = false;
+
+    /// Puts the mode's constants of a key into `key.sub`, where `key.sub[0]` is
+    /// CIPH_K(0^128).
+    fn constants(_backend: Backend, key: &mut Key) {
+        key.sub[0] = [0; 16];
+    }
+
+    /// The limits of a message whose nonce has `nonce` bytes, for those longer than
+    /// [`UNLIMITED`].
+    fn limits(_nonce: usize) -> Limits {
+        Limits::NONE
+    }
+}
+
+/// No mode limits texts and associated data below this many bytes.
+pub(crate) const UNLIMITED: usize = 1 << 16;
+
+/// Where the state of a block comes from, for modes whose blocks can be done
+/// side by side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Feed {
+    /// From the result of the block before: not side by side.
+    Serial,
+    /// There is none.
+    Alone,
+    /// It is the input block before.
+    Input,
+    /// From the block's place in the message, by `advance`.
+    Counter,
+    /// As [`Pass::BLOCKS`] says: in a group, rows of neighbouring blocks of one
+    /// message take the place of rows of blocks of many messages, where messages are
+    /// long.
+    Place,
+}
+
+/// A step of a mode whose state is one block, `s`, of which the next call of the cipher
+/// begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    /// Another.
+    None,
+    /// `s = CIPH_K(s ^ x)`, and the result is `s`.
+    Before,
+    /// `s = CIPH_K(s) ^ x`, and the result is `s`.
+    After,
+    /// `s = CIPH_K(s)`, and the result is `s ^ x`.
+    Beside,
+}
+
+/// What a block of state holds, for [`Feed::Place`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What depends on the block's place in the message alone.
+    Place,
+    /// The sum of something of all blocks so far.
+    Sum,
+    /// A hash by [`Cipher::hash`], in this field.
+    Hash { polyval: bool },
+    /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
+    Last,
+}
+
+/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
+/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
+/// registers.
+pub(crate) type Tables = [Block; 2 * MAX_LANES];
+/// Where the second row of [`Tables`] begins.
+pub(crate) const SECOND: usize = MAX_LANES;
+/// Blocks in the widest register there is.
+pub(crate) const MAX_UNIT: usize = 4;
+
+/// What the rows of a message leave for its finish. Of modes that take two blocks at a
+/// time, twice as much.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nothing: whole blocks.
+    None,
+    /// Fewer than 16 bytes; no finish if none.
+    Part,
+    /// Fewer than 16 bytes; always a finish, and a whole block of result.
+    Padded,
+    /// As `Part`; always a finish.
+    Short,
+    /// 1 to 16 bytes, or none of an empty message; always a finish.
+    Last,
+    /// As `Last`, and a whole block of result.
+    Filled,
+    /// 16 to 31 bytes, or fewer of a shorter message; always a finish.
+    Double,
+}
+
+impl Tail {
+    /// How many rows a text of `len` bytes has, of `width` bytes each, one every
+    /// `stride` bytes.
+    #[inline(always)]
+    pub(crate) const fn rows(self, len: usize, stride: usize, width: usize) -> usize {
+        let len = match self {
+            Tail::Last | Tail::Filled => len.saturating_sub(1),
+            Tail::Double => len.saturating_sub(16),
+            _ => len,
+        };
+        (len + stride).saturating_sub(width) / stride
+    }
+}
+
+/// From the same `x` in all lanes to what it is after it was doubled as often as
+/// `places`, below 64, says.
+#[inline(always)]
+pub(crate) fn doubles<C: Cipher>(c: &C, x: C::W, places: C::W) -> C::W {
+    // In both halves of a block.
+    let both = c.splat(&[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
+    x.times_power(places.shuffle(both))
+}
+
+/// A number in both halves of a block.
+#[inline(always)]
+pub(crate) fn both(n: usize) -> Block {
+    ((n as u128) << 64 | n as u128).to_le_bytes()
+}
+
+/// The cipher alone.
+pub(crate) const FORWARD: Uses = Uses {
+    forward: true,
+    inverse: false,
+    second: false,
+    constants: 0,
+};
+/// The inverse cipher alone.
+pub(crate) const INVERSE: Uses = Uses {
+    forward: false,
+    inverse: true,
+    ..FORWARD
+};
+
+/// Rows that a mode makes of a message's facts, one block of each message. In the
+/// last one the engine puts the tag, for the pass after the one that makes it.
+pub(crate) const HEADER: usize = 4;
+/// Where in the header the tag is.
+pub(crate) const TAG: usize = HEADER - 1;
+
+/// What [`Pass::derive`] makes.
+pub(crate) struct Own<W> {
+    /// Constants of the message's key.
+    pub constants: [W; DERIVED],
+    /// Two blocks of a key for AES.
+    pub first: [W; 2],
+    /// The same of the second key, if there is one.
+    pub second: [W; 2],
+}
+
+/// A pass over a message: what happens to it, written for one message and run on
+/// [`Wide`] values of many.
+///
+/// ```text
+/// h = header(facts)
+/// state = begin(h)
+/// for each component of associated data:
+///     open_data(state)                            where it is a vector
+///     for each row x of it:                       absorb(state, x)
+///     if anything is left:                        absorb_last(state, last)
+/// state = text(h, state)
+/// for each row x of the message:                  output step(state, x)
+/// if anything is left:                            output finish(h, state, last)
+/// tag(h, state)
+/// then the same again with Then, which finds the tag in h
+/// ```
+///
+/// Defaults are for what a mode does not have. Most modes have one pass.
+pub(crate) trait Pass {
+    /// `[W; N]`, N blocks of state.
+    type State<W: Wide>: State<W>;
+    /// The pass that follows, where `MORE` says that one does.
+    type Then: Pass;
+    const MORE: bool = false;
+    /// What is left of a message for `finish`.
+    const TAIL: Tail;
+    const FEED: Feed;
+    /// Whether all keys have 128 bits. It is known anyway, but not to the compiler, which
+    /// would make code for all sizes.
+    const AES_128: bool = false;
+    /// Whether a row has two blocks of a message, for `pair` instead of `step`.
+    const PAIR: bool = false;
+    /// Bytes of text from one row to the next. With fewer than a row has, it must
+    /// return those beyond as they are.
+    const STRIDE: usize = if Self::PAIR { 32 } else { 16 };
+    /// The same of associated data.
+    const DATA_STRIDE: usize = 16;
+    /// Whether the nonce is a block of 16 bytes, which `begin` finds in `h[0]`.
+    const NONCE: bool = false;
+    /// How many rows of header the mode makes.
+    const HEADER: usize = 0;
+    /// Whether `step` has a result.
+    const OUTPUT: bool = true;
+    /// Whether it reads what the pass before has written.
+    const AGAIN: bool = false;
+    /// Whether the text lies in its destination, as whole blocks with zeros before it.
+    const MOVED: bool = false;
+    /// Whether there is a tag. Of two passes that make one, the second's is the message's.
+    const TAG: bool = false;
+    /// Whether messages have keys of their own, made by `derive`.
+    const DERIVES: bool = false;
+    /// What is left of a component of associated data for `absorb_last`; `None`
+    /// where the pass takes no associated data.
+    const DATA: Option<Tail> = None;
+    /// What all passes together take of a key, and of those that are derived of it.
+    const USES: Uses = FORWARD;
+
+    /// The header rows.
+    #[inline(always)]
+    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+        [m.splat(&[0; 16]); HEADER]
+    }
+
+    /// Where in associated data of a length `absorb` begins, if not at 0; what lies
+    /// before is in the header.
+    const DATA_BEGINS: Option<fn(usize) -> usize> = None;
+
+    /// Whether associated data is a vector of components, of which the nonce, if there
+    /// is one, is the last.
+    const VECTOR: bool = false;
+
+    /// What a message has of its own, with keys of `bytes` bytes.
+    #[inline(always)]
+    fn derive<C: Cipher>(_c: &C, _h: &[C::W; HEADER], _bytes: usize) -> Own<C::W> {
+        unreachable!("the mode derives no keys")
+    }
+
+    /// Whether there is a second derived key.
+    const DERIVES_SECOND: bool = false;
+
+    /// Whether the round keys are made of the key's and of those of the derived key,
+    /// by `mix`; 128-bit keys alone.
+    const MIXES: bool = false;
+
+    /// The round keys of the cipher and of the second cipher, of those of the key,
+    /// which `c` has, and `own`, those of the derived key. A constant may come of them.
+    #[inline(always)]
+    fn mix<C: Cipher>(
+        _c: &C,
+        _own: &RoundKeys<C::W>,
+        _constants: &mut [C::W; DERIVED],
+    ) -> [RoundKeys<C::W>; 2] {
+        unreachable!("the mode has the round keys of a key")
+    }
+
+    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> Self::State<C::W>;
+
+    #[inline(always)]
+    fn open_data<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>) {}
+
+    /// Row number `row` of a component.
+    #[inline(always)]
+    fn absorb<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>, _x: C::W, _row: usize) {}
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(_c: &C, _state: &mut Self::State<C::W>, _last: Piece<C::W>) {}
+
+    #[inline(always)]
+    fn text<C: Cipher>(
+        _c: &C,
+        _h: &mut [C::W; HEADER],
+        state: Self::State<C::W>,
+    ) -> Self::State<C::W> {
+        state
+    }
+
+    /// Row number `row` of the message.
+    #[inline(always)]
+    fn step<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: C::W, _row: usize) -> C::W {
+        unreachable!("the mode takes pairs of blocks")
+    }
+
+    /// The same of two blocks.
+    #[inline(always)]
+    fn pair<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: [C::W; 2], _row: usize) -> [C::W; 2] {
+        unreachable!("the mode takes single blocks")
+    }
+
+    /// Puts the result into `last`.
+    #[inline(always)]
+    fn finish<C: Cipher>(
+        c: &C,
+        _h: &[C::W; HEADER],
+        state: &mut Self::State<C::W>,
+        last: &mut Last<C::W>,
+    ) {
+        last.first.block = Self::step(c, state, last.first.block, 0);
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(c: &C, _h: &[C::W; HEADER], _state: Self::State<C::W>) -> C::W {
+        c.zero()
+    }
+
+    /// For [`Feed::Place`]: what each block of state is.
+    const BLOCKS: &'static [Holds] = &[];
+
+    /// For [`Feed::Place`]: about how many rows' time `tables` takes.
+    const TABLES: usize = 0;
+
+    /// For [`Feed::Place`]: from how many bytes on a message is done by itself from
+    /// beginning to end, under the one key of a call.
+    const ALONE_FROM: usize = usize::MAX;
+
+    /// Below how many bytes messages of one length are nevertheless better done in lanes,
+    /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
+    const LANES_BELOW: usize = 0;
+
+    /// For [`Feed::Serial`]: what a step does where it is one call of the cipher.
+    const LINK: Link = Link::None;
+
+    /// Whether `finish` does with the last bytes what `step` does with a block, but for
+    /// [`Cipher::within`]: they are then done in one row with the blocks before them.
+    const ENDS_ALIKE: bool = false;
+
+    /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
+    /// need, for messages of at most `blocks` blocks.
+    #[inline(always)]
+    fn tables<S: Isa>(_s: S, _key: &Key, _blocks: usize, _tables: &mut Tables) {}
+
+    /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
+    /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
+    #[inline(always)]
+    fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
+
+    /// For [`Feed::Counter`], whose steps take [`Cipher::encrypt_counter`]: the state `steps` blocks further on. Without
+    /// `CARRY` the low eight bytes of the counter do not overflow.
+    #[inline(always)]
+    fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
+}
+
+/// How many rows a text of `len` bytes has.
+#[inline(always)]
+pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
+    M::TAIL.rows(len, M::STRIDE, if M::PAIR { 32 } else { 16 })
+}
+
+/// A mode's state: `[W; N]`.
+pub(crate) trait State<W>: Copy {
+    /// Block `i` is `f(i)`; `f(0)` is called even where there is none.
+    fn from_fn(f: impl FnMut(usize) -> W) -> Self;
+    fn blocks(&self) -> &[W];
+}
+
+impl<W: Copy, const N: usize> State<W> for [W; N] {
+    #[inline(always)]
+    fn from_fn(mut f: impl FnMut(usize) -> W) -> Self {
+        // Not `array::from_fn`, which does not always inline.
+        let mut blocks = [f(0); N];
+        let mut i = 1;
+        while i < N {
+            blocks[i] = f(i);
+            i += 1;
+        }
+        blocks
+    }
+
+    #[inline(always)]
+    fn blocks(&self) -> &[W] {
+        self
+    }
+}
