@@ -3,7 +3,7 @@
 use crate::input::Slices;
 use crate::memory::{Place, Source};
 use crate::output::Lengths;
-use aescomb::{Comb, Error, Message, Op, Status};
+use aescomb::{Comb, Error, Message, Op, OpenError};
 use aescomb_columns::values::{Keyed, PIECE, shares, together, with_comb, worth};
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
                 let source = self.sources[i];
                 let message = match (&self.tags, places.next(), given.next()) {
                     (Tags::Appended(bytes), Some(place), _) => {
-                        Message::new(source.to(place)).tag_appended(*bytes)
+                        Message::new(source.to(place)).tag_attached(*bytes)
                     }
                     (Tags::Made, Some(place), _) => {
                         Message::new(source.read_only()).tag(place.zeroed())
@@ -124,18 +124,16 @@ impl<'a> Batch<'a> {
                     .map_or(usize::MAX, |lengths| lengths[i]);
                 let mut message = message.nonce(nonce).opened_len(opened);
                 if let Some(&[place]) = keys.places(i..i + 1) {
-                    message = message.key(place);
+                    message = message.key_index(place);
                 }
                 messages.push(message.associated_data_vector(self.data.of(i)));
             }
-            let failed = comb
-                .run(op, keys.keys(), &mut messages)
-                .map_err(|error| (error, start))?
-                .failed;
-            if failed > 0 {
-                let bad = |(_, message): &(usize, &Message<'_>)| message.status() != Status::Done;
-                let bad = messages.iter().enumerate().filter(bad);
-                outcome.failed.extend(bad.map(|(i, _)| start + i));
+            match comb.run(op, keys.keys(), &mut messages) {
+                Ok(()) => {}
+                Err(OpenError::Refused(error)) => return Err((error, start)),
+                Err(OpenError::Failed(failed)) => {
+                    outcome.failed.extend(failed.messages().map(|i| start + i));
+                }
             }
             if let Some(lens) = &mut outcome.lens {
                 lens.extend(messages.iter().map(|message| message.output().len()));

@@ -1,6 +1,6 @@
 //! Python's exceptions for mistakes in what was given and for messages that fail.
 
-use aescomb::Field;
+use aescomb::{Field, Given};
 use aescomb_columns::values::Refused;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -106,7 +106,17 @@ pub(crate) fn refused(error: aescomb::Error, row: impl Fn(usize) -> usize) -> Py
         _ => None,
     };
     let (text, allowed) = (error.to_string(), allowed.to_string());
-    classes::InputError::new_err((text, message, name, given, allowed, position))
+    let (number, named) = match given {
+        Given::Number(n) => (Some(n), None),
+        Given::Nothing | Given::Negative => (None, None),
+        given => (None, Some(given.to_string())),
+    };
+    match named {
+        Some(given) => {
+            classes::InputError::new_err((text, message, name, given, allowed, position))
+        }
+        None => classes::InputError::new_err((text, message, name, number, allowed, position)),
+    }
 }
 
 /// As many of something as there are messages.

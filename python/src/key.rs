@@ -62,14 +62,14 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 pub(crate) struct Key(pub(crate) Held);
 
 pub(crate) enum Held {
-    One(Box<aescomb::Key>),
+    One(Box<aescomb::AnyKey>),
     /// A key for each row, all for one mode.
     Rows(Rows),
 }
 
 impl Key {
     /// The key, or one of them.
-    pub(crate) fn any(&self) -> &aescomb::Key {
+    pub(crate) fn any(&self) -> &aescomb::AnyKey {
         match &self.0 {
             Held::One(key) => key,
             Held::Rows(rows) => rows.first().any(),
@@ -164,7 +164,7 @@ impl Key {
             Ok(algorithm) => algorithm.mode,
             Err(_) => mode.parse().map_err(unknown)?,
         };
-        let key = aescomb::Key::new(mode, key.as_bytes())
+        let key = aescomb::AnyKey::for_mode(mode, key.as_bytes())
             .map_err(|error| errors::refused(error, |i| i))?;
         match given {
             Ok(algorithm) if algorithm != key.algorithm() => {
@@ -186,7 +186,7 @@ impl Key {
     /// for rows, the fewest.
     #[getter]
     fn key_bits(&self) -> usize {
-        let bits = |key: &aescomb::Key| key.algorithm().key_bits;
+        let bits = |key: &aescomb::AnyKey| key.algorithm().key_bits;
         match &self.0 {
             Held::One(key) => bits(key),
             Held::Rows(rows) => rows.all().map(|key| bits(key.any())).min().unwrap_or(0),

@@ -6,12 +6,12 @@
 
 use crate::batch::{Batch, Run};
 use crate::case::Case;
-use aescomb::{Comb, Job, Jobs, Key, Layout, MessageResult, Op, Packed, Text};
+use aescomb::{Comb, Job, Jobs, AnyKey, Layout, MessageResult, Op, Packed, Text};
 use aescomb_measure::Slot;
 
 /// One call of `Comb` for the packed form of a batch.
 pub fn packed(case: Case) -> Run {
-    let key = Key::new(case.mode, case.key()).expect("a good key");
+    let key = AnyKey::for_mode(case.mode, case.key()).expect("a good key");
     let mut comb = Comb::new();
     let mut columns = None;
     Box::new(move |batch| {
@@ -43,7 +43,7 @@ impl Columns {
         }
     }
 
-    fn run(&mut self, case: Case, comb: &mut Comb, key: &Key, batch: &mut Batch) -> usize {
+    fn run(&mut self, case: Case, comb: &mut Comb, key: &AnyKey, batch: &mut Batch) -> usize {
         let text = match &mut batch.target {
             _ if case.op == Op::Mac => Text::read_only(batch.source.bytes()),
             None => Text::in_place(batch.source.bytes_mut()),
@@ -77,7 +77,7 @@ impl Columns {
 /// One call of `Comb` for jobs that describe the messages once, before all calls, as a packet
 /// ring or a table of sessions does.
 pub fn jobs(case: Case) -> Run {
-    let key = Key::new(case.mode, case.key()).expect("a good key");
+    let key = AnyKey::for_mode(case.mode, case.key()).expect("a good key");
     let mut comb = Comb::new();
     let mut ring: Vec<Aligned> = Vec::new();
     Box::new(move |batch| {
@@ -134,9 +134,9 @@ fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
     slots.iter().enumerate().map(job).map(Aligned).collect()
 }
 
-/// The methods of `Key`, which are for one message, and in place.
+/// The methods of `AnyKey`, which are for one message, and in place.
 pub fn alone(case: Case) -> Run {
-    let key = Key::new(case.mode, case.key()).expect("a good key");
+    let key = AnyKey::for_mode(case.mode, case.key()).expect("a good key");
     Box::new(move |batch| {
         batch.each(|item| match case.op {
             Op::Encrypt => key

@@ -10,7 +10,7 @@
 //! measurement, and one call at a time uses them.
 #![allow(unsafe_code)]
 
-use aescomb::{Comb, Info, Key, Keys, Kind, Message, Mode, Text};
+use aescomb::{AnyKey, Comb, Info, Keys, Kind, Message, Mode, Text};
 use aescomb_c::*;
 use aescomb_measure::{Mix, Options, Sampler};
 use std::ffi::CString;
@@ -40,7 +40,7 @@ fn message<'a>(info: &Info, i: usize, p: &Parts) -> Message<'a> {
         let message = Message::new(text)
             .nonce(std::slice::from_raw_parts(p.nonce, nonce_len))
             .tag(std::slice::from_raw_parts_mut(p.tag, tag_len))
-            .key(i as u32);
+            .key_index(i as u32);
         match info.kind {
             Kind::Aead => message.associated_data(std::slice::from_raw_parts(p.data, DATA)),
             _ => message,
@@ -93,12 +93,12 @@ fn measure(sampler: &Sampler, mode: Mode, own: bool) -> Result<(), Box<dyn std::
 
     let raw: Vec<[u8; 16]> = (0..COUNT).map(|i| [i as u8; 16]).collect();
     let mut table = Vec::new();
-    Key::expand_many(mode, &raw, &mut table)?;
-    let refs: Vec<&Key> = table.iter().collect();
+    AnyKey::expand_many_for(mode, &raw, &mut table)?;
+    let refs: Vec<&AnyKey> = table.iter().collect();
     let keys = if own {
         Keys::from(&refs)
     } else {
-        Keys::Shared(&table[0])
+        Keys::from(&table[0])
     };
     let describe = |batch: &mut Vec<Message>| {
         batch.clear();

@@ -39,7 +39,7 @@ static void describe(aescomb_key *const *keys, size_t tag) {
         m->src_len = p->payload + tag; /* a packet to open ends in its tag */
         m->dst_len = p->payload + TAG;
         m->tag_len = TAG;
-        m->tag_appended = 1;
+        m->tag_attached = 1;
     }
 }
 

@@ -6,7 +6,7 @@
 #![allow(unsafe_code, non_camel_case_types)]
 
 use crate::message::bytes;
-use aescomb::{Comb, Key, Lengths, Message, Mode, Text};
+use aescomb::{AnyKey, Comb, Lengths, Message, Mode, Text};
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ pub struct Caesar {
 /// Lengths that the interface fixes for a mode, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Key.
+    /// AnyKey.
     pub key: usize,
     /// Nonce.
     pub nonce: usize,
@@ -95,11 +95,11 @@ unsafe fn encrypt(
             text,
         )
     };
-    let key = Key::new(mode, key).ok()?;
+    let key = AnyKey::for_mode(mode, key).ok()?;
     let mut batch = [Message::new(text)
         .nonce(nonce)
         .associated_data(data)
-        .tag_appended(sizes.tag)];
+        .tag_attached(sizes.tag)];
     COMB.with(|comb| comb.try_borrow_mut().ok()?.seal(&key, &mut batch).ok())?;
     // SAFETY: it is not NULL.
     unsafe { clen.write(room as u64) };
@@ -148,12 +148,12 @@ unsafe fn decrypt(
             text,
         )
     };
-    let key = Key::new(mode, key).ok()?;
+    let key = AnyKey::for_mode(mode, key).ok()?;
     let mut batch = [Message::new(text)
         .nonce(nonce)
         .associated_data(data)
-        .tag_appended(sizes.tag)];
-    let verdict = COMB.with(|comb| comb.try_borrow_mut().ok()?.open(&key, &mut batch).ok())?;
+        .tag_attached(sizes.tag)];
+    let opened = COMB.with(|comb| Some(comb.try_borrow_mut().ok()?.open(&key, &mut batch)))?;
     let [message] = batch;
     let len = message.output().len();
     if !beside.is_empty() {
@@ -162,9 +162,7 @@ unsafe fn decrypt(
         unsafe { m.copy_from(beside.as_ptr(), len) };
         zeroize::Zeroize::zeroize(&mut beside[..]);
     }
-    if !verdict.all_good() {
-        return None;
-    }
+    opened.ok()?;
     // SAFETY: it is not NULL.
     unsafe { mlen.write(len as u64) };
     Some(())

@@ -7,7 +7,7 @@
 
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::mode::name_of;
-use aescomb::{Backend, Comb, Key, Message, MessageResult};
+use aescomb::{AnyKey, Backend, Comb, Message, MessageResult};
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(crate) struct Parts {
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// Keys of the messages.
-    pub keys: Vec<&'static Key>,
+    pub keys: Vec<&'static AnyKey>,
     /// Components of associated data of all messages, one after the other.
     pub components: Vec<&'static [u8]>,
     pub messages: Vec<Message<'static>>,

@@ -3,7 +3,7 @@
 //! `unsafe` here rests on what the header says of `error`: NULL, or writable.
 #![allow(unsafe_code, non_camel_case_types)]
 
-use aescomb::{Allowed, Error, Field};
+use aescomb::{Allowed, Backend, Error, Field, Given, Mode, Op};
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -326,6 +326,21 @@ impl Fault {
     }
 }
 
+/// What was given as a number; of what has a name, its place in the list.
+fn number(given: Given) -> usize {
+    fn place<T: PartialEq>(list: &[T], item: &T) -> usize {
+        list.iter().position(|i| i == item).unwrap_or_default()
+    }
+    match given {
+        Given::Number(n) => n,
+        Given::Mode(mode) => place(Mode::ALL, &mode),
+        Given::Op(op) => place(&Op::ALL, &op),
+        Given::Backend(backend) => place(&Backend::ALL, &backend),
+        // A length or an offset that is none.
+        _ => usize::MAX,
+    }
+}
+
 impl From<Error> for Fault {
     #[cold]
     fn from(error: Error) -> Fault {
@@ -353,6 +368,7 @@ impl From<Error> for Fault {
             Field::Character { .. } => (AESCOMB_CHARACTER, c"src"),
             Field::TweakLength => (AESCOMB_TWEAK_LENGTH, c"tweaks"),
             Field::KeyIndex => (AESCOMB_KEY_INDEX, c"keys"),
+            Field::Tag => (AESCOMB_TAG_LENGTH, c"tag_attached"),
             // No function of this library leads to the others.
             _ => (AESCOMB_INTERNAL, c""),
         };
@@ -370,8 +386,12 @@ impl From<Error> for Fault {
             code,
             field,
             message: error.message,
-            given: error.given,
-            allowed: error.allowed,
+            given: number(error.given),
+            allowed: match error.allowed {
+                Allowed::Mode(mode) => Allowed::Exactly(number(Given::Mode(mode))),
+                Allowed::Ops(_) => Allowed::Nothing,
+                allowed => allowed,
+            },
             position,
             text: alone,
         }

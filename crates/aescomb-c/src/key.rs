@@ -7,16 +7,16 @@
 
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::mode::name_of;
-use aescomb::{Key, Mode};
+use aescomb::{AnyKey, Mode};
 use std::ffi::c_char;
 
 /// A key for one mode, expanded. It never changes: any number of threads and calls may
 /// use it at the same time.
-pub struct aescomb_key(pub(crate) Key);
+pub struct aescomb_key(pub(crate) AnyKey);
 
 // References to it are references to a key.
 const _: () = assert!(
-    std::mem::size_of::<aescomb_key>() == std::mem::size_of::<Key>()
+    std::mem::size_of::<aescomb_key>() == std::mem::size_of::<AnyKey>()
         && std::mem::offset_of!(aescomb_key, 0) == 0
 );
 
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn aescomb_key_new(
         let len = len.min(isize::MAX as usize);
         // SAFETY: the caller says that there are so many bytes.
         let raw = unsafe { std::slice::from_raw_parts(bytes, len) };
-        let made = Box::new(aescomb_key(Key::new(mode, raw)?));
+        let made = Box::new(aescomb_key(AnyKey::for_mode(mode, raw)?));
         // SAFETY: as above.
         unsafe { key.write(Box::into_raw(made)) };
         Ok(())

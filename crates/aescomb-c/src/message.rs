@@ -14,7 +14,8 @@
 use crate::comb::{Parts, Scratch, aescomb_comb, with};
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::key::aescomb_key;
-use aescomb::{Allowed, Comb, Job, Jobs, Key, Keys, Message, Op, Status, Text, Verdict};
+use aescomb::ffi::{Job, Jobs};
+use aescomb::{Allowed, AnyKey, Comb, Keys, Message, Op, OpenError, Status, Text};
 use std::ffi::{CStr, c_void};
 use std::mem::{MaybeUninit, offset_of};
 
@@ -61,13 +62,13 @@ pub struct aescomb_slice {
 pub struct aescomb_message {
     /// Where the text is read.
     pub src: *const u8,
-    /// Its length; with an appended tag that is opened, with the tag.
+    /// Its length; with an attached tag that is opened, with the tag.
     pub src_len: usize,
     /// Where the result goes: the same place as `src`, or one that has no byte in common
     /// with it. NULL for tags only.
     pub dst: *mut u8,
     /// Its room. At least as much as `aescomb_mode_encrypted_len` says of the plaintext,
-    /// also for opening; with an appended tag that is sealed, and the tag.
+    /// also for opening; with an attached tag that is sealed, and the tag.
     pub dst_len: usize,
     /// Nonce: initialisation vector, initial counter block or tweak.
     pub nonce: *const u8,
@@ -77,15 +78,16 @@ pub struct aescomb_message {
     /// Bytes of associated data that is one component.
     pub data_len: usize,
     /// Where the tag goes, or where it is if it is to be checked, and then it is only
-    /// read. If it is appended, the library writes here where it is.
+    /// read. If it is attached, the library writes here where it is.
     pub tag: *mut u8,
     /// Bytes of the nonce.
     pub nonce_len: u32,
     /// Bytes of the tag.
     pub tag_len: u32,
-    /// Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext. For sealing and
-    /// opening.
-    pub tag_appended: u32,
+    /// 1: ciphertext and tag are in one piece, of which `tag_len` bytes are the tag: the last,
+    /// or the first where `tag_first` of `aescomb_info` says so ("siv"). For sealing and
+    /// opening. Otherwise 0.
+    pub tag_attached: u32,
     /// Components of associated data, for modes that take several ("siv"); 0 for one, or
     /// none.
     pub component_count: u32,
@@ -94,7 +96,7 @@ pub struct aescomb_message {
     pub opened_len: usize,
     /// The message's own key; NULL for the one of the call.
     pub key: *const aescomb_key,
-    /// Written by the library: bytes of result, an appended tag included. 0 if the message
+    /// Written by the library: bytes of result, an attached tag included. 0 if the message
     /// failed, and for tags only.
     pub written: MaybeUninit<usize>,
     /// Written by the library: what became of the message.
@@ -129,7 +131,7 @@ macro_rules! same_places {
         };
     };
 }
-same_places!(src src_len dst dst_len nonce data data_len tag nonce_len tag_len tag_appended
+same_places!(src src_len dst dst_len nonce data data_len tag nonce_len tag_len tag_attached
     component_count opened_len key written status);
 
 /// Message structs of the caller.
@@ -168,12 +170,12 @@ impl Structs {
             Message::new(text).nonce(bytes(m.nonce, m.nonce_len as usize))
         };
         let len = m.tag_len as usize;
-        let message = message.key(i as u32).opened_len(m.opened_len);
-        let message = match (m.tag_appended, len) {
+        let message = message.key_index(i as u32).opened_len(m.opened_len);
+        let message = match (m.tag_attached, len) {
             (0, 0) => message,
             // SAFETY: as above; the library only reads it where the tag is given.
             (0, _) => message.tag(unsafe { std::slice::from_raw_parts_mut(m.tag, len) }),
-            _ => message.tag_appended(len),
+            _ => message.tag_attached(len),
         };
         match m.component_count {
             0 if m.data.is_null() => message,
@@ -195,21 +197,17 @@ impl Structs {
 }
 
 /// `AESCOMB_MESSAGES_FAILED`, if any did.
-pub(crate) fn judged(
-    verdict: Verdict,
-    count: usize,
-    failed: impl Fn(usize) -> bool,
-) -> Result<(), Fault> {
-    if verdict.all_good() {
-        return Ok(());
-    }
-    let text = format!(
-        "{} of {count} messages failed: wrong tag or padding",
-        verdict.failed
-    );
+pub(crate) fn judged(result: Result<(), OpenError>, count: usize) -> Result<(), Fault> {
+    let failed = match result {
+        Ok(()) => return Ok(()),
+        Err(OpenError::Refused(error)) => return Err(error.into()),
+        Err(OpenError::Failed(failed)) => failed,
+    };
+    let given = failed.messages().len();
+    let text = format!("{given} of {count} messages failed: wrong tag or padding");
     Err(Fault {
-        message: (0..count).find(|i| failed(*i)),
-        given: verdict.failed,
+        message: failed.messages().next(),
+        given,
         allowed: Allowed::Exactly(0),
         ..Fault::new(aescomb_code::AESCOMB_MESSAGES_FAILED, c"status", text)
     })
@@ -240,7 +238,7 @@ pub(crate) fn no_key(i: usize) -> Fault {
 fn array(
     parts: &mut Parts,
     op: Op,
-    shared: Option<&Key>,
+    shared: Option<&AnyKey>,
     first: *mut aescomb_message,
     count: usize,
 ) -> Result<(), Fault> {
@@ -254,16 +252,13 @@ fn array(
     let Parts { comb, scratch } = parts;
     // SAFETY: a message is a job; the caller says that they are as these must be.
     let mut jobs = unsafe { Jobs::new(first.cast(), count) };
-    let keys = shared.map_or_else(|| jobs.keys(), Keys::Shared);
+    let keys = shared.map_or_else(Keys::of_messages, Keys::from);
     let structs = &mut Structs { first, count };
-    let verdict = match comb.run(op, keys, &mut jobs) {
-        Ok(verdict) => verdict,
-        Err(_) => described(comb, scratch, op, shared, structs)?,
+    let result = match comb.run(op, keys, &mut jobs) {
+        Err(OpenError::Refused(_)) => described(comb, scratch, op, shared, structs)?,
+        result => result,
     };
-    judged(verdict, count, |i| {
-        // SAFETY: the call has written it.
-        unsafe { structs.get(i).status.assume_init() != aescomb_status::AESCOMB_DONE }
-    })
+    judged(result, count)
 }
 
 /// Runs an operation on messages, made of structs that are no good jobs.
@@ -272,9 +267,9 @@ fn described(
     comb: &mut Comb,
     scratch: &mut Scratch,
     op: Op,
-    shared: Option<&Key>,
+    shared: Option<&AnyKey>,
     structs: &mut Structs,
-) -> Result<Verdict, Fault> {
+) -> Result<Result<(), OpenError>, Fault> {
     let Scratch {
         keys,
         components,
@@ -306,7 +301,7 @@ fn described(
     for (i, message) in messages.iter().enumerate() {
         structs.report(i, message.status(), message.output().len());
     }
-    Ok(result?)
+    Ok(result)
 }
 
 /// Looks at every message: for pointers that are missing and lengths that no memory has,
@@ -337,7 +332,7 @@ fn examine(
             m.nonce_len as usize,
             (c"nonce", c"nonce_len", AESCOMB_NONCE_LENGTH),
         )?;
-        let no_tag = m.tag.is_null() && m.tag_appended == 0;
+        let no_tag = m.tag.is_null() && m.tag_attached == 0;
         check(
             no_tag,
             m.tag_len as usize,

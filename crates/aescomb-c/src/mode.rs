@@ -78,6 +78,8 @@ pub struct aescomb_info {
     pub tag_lens: *const usize,
     /// How many they are.
     pub tag_len_count: usize,
+    /// Not 0: a tag that is attached to a ciphertext stands before it ("siv").
+    pub tag_first: u32,
     /// The most components of associated data: 0, 1 or more. Where the nonce may be left
     /// out (`nonce_len_min` is 0 and `nonce_len_max` is not), it is one of them.
     pub component_max: usize,
@@ -209,6 +211,7 @@ fn c_info(info: &'static Info, names: &'static Names) -> aescomb_info {
             list => list.as_ptr(),
         },
         tag_len_count: info.tag_bytes.len(),
+        tag_first: info.tag_first.into(),
         component_max: info.data_components,
     }
 }

@@ -8,7 +8,7 @@ use crate::comb::{Parts, Scratch, aescomb_comb, with};
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::key::aescomb_key;
 use crate::message::{aescomb_status, bytes, check_count, checked, judged, no_key};
-use aescomb::{Allowed, Key, Keys, Layout, MessageResult, Offset, Op, Packed, Status, Text};
+use aescomb::{Allowed, AnyKey, Keys, Layout, MessageResult, Offset, Op, Packed, Text};
 use std::ffi::{CStr, c_void};
 
 /// How messages lie in a buffer.
@@ -47,7 +47,7 @@ pub struct aescomb_layout {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aescomb_result {
-    /// Bytes of result, an appended tag included. 0 if the message failed, and for tags
+    /// Bytes of result, an attached tag included. 0 if the message failed, and for tags
     /// only.
     pub written: usize,
     /// What became of the message.
@@ -63,10 +63,10 @@ pub struct aescomb_packed {
     pub count: usize,
     /// Bytes of an offset or length in the columns: 4 or 8.
     pub offset_bytes: u32,
-    /// Not 0: a tag of so many bytes lies right after each ciphertext, and `tags` is not
-    /// looked at. Texts to open end in their tags; texts that are sealed become so much
+    /// Not 0: each ciphertext is in one piece with a tag of so many bytes, as `tag_attached` of
+    /// `aescomb_message` says, and `tags` is not looked at. Texts that are sealed become so much
     /// longer and want a `dst_layout`, or a ring with room.
-    pub tag_appended: u32,
+    pub tag_attached: u32,
     /// Where the texts are read.
     pub src: *const u8,
     /// Bytes at `src`.
@@ -181,7 +181,7 @@ fn column_len(count: usize, len: usize, stride: usize) -> usize {
 unsafe fn packed<O: Offset>(
     parts: &mut Parts,
     op: Op,
-    shared: Option<&Key>,
+    shared: Option<&AnyKey>,
     batch: &aescomb_packed,
 ) -> Result<(), Fault> {
     use aescomb_code::*;
@@ -222,8 +222,8 @@ unsafe fn packed<O: Offset>(
         let nonces = unsafe { bytes(batch.nonces, len) };
         given = given.nonces(nonces, batch.nonce_len, batch.nonce_stride);
     }
-    if batch.tag_appended > 0 {
-        given = given.tags_appended(batch.tag_appended as usize);
+    if batch.tag_attached > 0 {
+        given = given.tags_attached(batch.tag_attached as usize);
     } else if batch.tag_len > 0 {
         let len = column_len(n, batch.tag_len, batch.tag_stride);
         checked(
@@ -250,7 +250,7 @@ unsafe fn packed<O: Offset>(
         given = given.opened_lens(unsafe { column(batch.opened_lens, n, c"opened_lens")? });
     }
     let keys = match (batch.keys.is_null(), shared) {
-        (true, Some(key)) => Keys::Shared(key),
+        (true, Some(key)) => Keys::from(key),
         (true, None) => return Err(no_key(0)),
         (false, _) => {
             // SAFETY: as above.
@@ -273,12 +273,7 @@ unsafe fn packed<O: Offset>(
         results.resize(n, MessageResult::default());
         given = given.results(results);
     }
-    let verdict = comb.run(op, keys, &mut given)?;
-    judged(verdict, n, |i| {
-        results
-            .get(i)
-            .is_some_and(|result| result.status != Status::Done)
-    })
+    judged(comb.run(op, keys, &mut given), n)
 }
 
 /// # Safety

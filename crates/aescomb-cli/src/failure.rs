@@ -50,6 +50,18 @@ impl From<aescomb::Error> for Failure {
     }
 }
 
+impl From<aescomb::OpenError> for Failure {
+    fn from(error: aescomb::OpenError) -> Failure {
+        match error {
+            aescomb::OpenError::Refused(error) => error.into(),
+            aescomb::OpenError::Failed(failed) => Failure::Negative(match failed.status() {
+                aescomb::Status::BadPadding => "invalid padding".into(),
+                _ => "authentication failed: wrong tag".into(),
+            }),
+        }
+    }
+}
+
 impl From<aescomb_measure::Error> for Failure {
     fn from(error: aescomb_measure::Error) -> Failure {
         Failure::misuse(error)

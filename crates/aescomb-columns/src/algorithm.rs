@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::keyset::Prefix;
-use aescomb::{Algorithm, Key, Mode};
+use aescomb::{Algorithm, AnyKey, Mode};
 use std::fmt;
 use std::str::FromStr;
 
@@ -100,7 +100,7 @@ impl KeyType {
             let name = self.name();
             return Err(format!("{name} with {given} bytes; allowed: {allowed}"));
         }
-        match Key::new(self.mode(), secret) {
+        match AnyKey::for_mode(self.mode(), secret) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         }

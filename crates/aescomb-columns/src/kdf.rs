@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::values::with_comb;
-use aescomb::{Key, Message, Mode, Text};
+use aescomb::{AnyKey, Message, Mode, Text};
 use zeroize::Zeroizing;
 
 /// Bytes of the salt of a file.
@@ -38,7 +38,7 @@ pub(crate) fn derive(
         .map(|(tag, text)| Message::new(Text::read_only(text)).tag(tag))
         .collect();
     let wrong = |error| Error::key(None, error);
-    let key = Key::new(Mode::Cmac, key).map_err(wrong)?;
+    let key = AnyKey::for_mode(Mode::Cmac, key).map_err(wrong)?;
     with_comb(|comb| comb.mac(&key, &mut batch)).map_err(wrong)?;
     Ok(derived)
 }

@@ -4,7 +4,7 @@ use crate::algorithm::KeyType;
 use crate::error::Error;
 use crate::tink::{self, EncryptedKeyset, KeyData, OutputPrefix, Status as ProtoStatus};
 use crate::values::{self, with_comb};
-use aescomb::{Key, Message, Mode, Text};
+use aescomb::{AnyKey, Message, Mode, OpenError, Text};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,8 +96,8 @@ impl Entry {
         &self.used
     }
 
-    pub(crate) fn expand(&self, mode: Mode) -> Result<Key, Error> {
-        Key::new(mode, &self.secret).map_err(|error| Error::key(self.id, error))
+    pub(crate) fn expand(&self, mode: Mode) -> Result<AnyKey, Error> {
+        AnyKey::for_mode(mode, &self.secret).map_err(|error| Error::key(self.id, error))
     }
 }
 
@@ -425,7 +425,7 @@ impl KeyService for Keyset {
         let mut batch = [Message::new(text)
             .nonce(&nonce)
             .associated_data(associated_data)
-            .tag_appended(TAG)];
+            .tag_attached(TAG)];
         let sealing = key.expand(key.of.mode())?;
         with_comb(|comb| comb.seal(&sealing, &mut batch))
             .map_err(|error| Error::key(key.id, error))?;
@@ -446,12 +446,12 @@ impl KeyService for Keyset {
             let mut batch = [Message::new(Text::copy(sealed, &mut opened))
                 .nonce(nonce)
                 .associated_data(associated_data)
-                .tag_appended(TAG)];
+                .tag_attached(TAG)];
             let opening = key.expand(key.of.mode())?;
-            let verdict = with_comb(|comb| comb.open(&opening, &mut batch))
-                .map_err(|error| Error::key(key.id, error))?;
-            if verdict.all_good() {
-                return Ok(opened);
+            match with_comb(|comb| comb.open(&opening, &mut batch)) {
+                Ok(()) => return Ok(opened),
+                Err(OpenError::Failed(_)) => {}
+                Err(OpenError::Refused(error)) => return Err(Error::key(key.id, error)),
             }
         }
         let what = "no key of the wrapping keyset opens it, or it was changed";

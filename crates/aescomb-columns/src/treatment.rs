@@ -8,7 +8,7 @@ use crate::kdf;
 use crate::keyset::{Count, Keyset, Status};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
 use crate::values::{self, Columns, Data, Flat, Keyed, Results, Stopped, TagPlace, fits};
-use aescomb::{Key, Mode, Op};
+use aescomb::{AnyKey, Mode, Op};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
@@ -48,7 +48,7 @@ pub(crate) struct Candidate {
     pub(crate) id: u32,
     pub(crate) enabled: bool,
     pub(crate) prefix: Vec<u8>,
-    pub(crate) key: Key,
+    pub(crate) key: AnyKey,
     pub(crate) count: Option<Count>,
 }
 
@@ -140,7 +140,7 @@ impl Treatment {
                 None => (key.expand(mode)?, key.used().clone()),
                 Some(salt) => {
                     let secret = kdf::derive(key.secret(), salt, &data)?;
-                    let expanded = Key::new(mode, &secret);
+                    let expanded = AnyKey::for_mode(mode, &secret);
                     (
                         expanded.map_err(|error| Error::key(key.id(), error))?,
                         Arc::default(),

@@ -2,7 +2,7 @@
 //! the records of many connections, or many of one, in a call of [`aescomb::Comb`].
 //!
 //! ```
-//! use aescomb::{Comb, Key};
+//! use aescomb::{AnyKey, Comb};
 //! use aescomb_rustls::record::{Frame, RecordKey};
 //! use rustls::ConnectionTrafficSecrets::Aes128Gcm;
 //! use rustls::{ContentType, crypto::cipher::AeadKey};
@@ -25,19 +25,19 @@
 //!     frames.push(key.frame(0, ContentType::ApplicationData, &mut record));
 //!     records.push(record);
 //! }
-//! let keys: Vec<&Key> = keys.iter().map(RecordKey::key).collect();
+//! let keys: Vec<&AnyKey> = keys.iter().map(RecordKey::key).collect();
 //! let mut batch: Vec<_> = frames
 //!     .iter()
 //!     .zip(&mut records)
 //!     .zip(0..)
-//!     .map(|((frame, record), i)| frame.to_seal(record).key(i))
+//!     .map(|((frame, record), i)| frame.to_seal(record).key_index(i))
 //!     .collect();
 //! Comb::new().seal(&keys, &mut batch)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use crate::Aead;
-use aescomb::{Key, Message, Mode, Text};
+use aescomb::{AnyKey, Message, Mode, OpenError, Text};
 use core::fmt;
 use core::ops::Range;
 use rustls::crypto::cipher::{NONCE_LEN, make_tls12_aad};
@@ -60,7 +60,7 @@ const VERSION: [u8; 2] = [3, 3];
 /// The key of one direction of a connection, with what makes nonces.
 #[derive(Debug)]
 pub struct RecordKey {
-    key: Key,
+    key: AnyKey,
     iv: Secret,
     tag_bytes: u8,
     /// TLS 1.3, or else 1.2.
@@ -114,7 +114,7 @@ impl RecordKey {
         iv: [u8; NONCE_LEN],
     ) -> Result<RecordKey, aescomb::Error> {
         Ok(RecordKey {
-            key: Key::new(aead.mode, raw)?,
+            key: AnyKey::for_mode(aead.mode, raw)?,
             iv: Secret(iv),
             tag_bytes: aead.tag_bytes as u8,
             newer: version == ProtocolVersion::TLSv1_3,
@@ -147,7 +147,7 @@ impl RecordKey {
     }
 
     /// The key for calls of [`aescomb::Comb`].
-    pub fn key(&self) -> &Key {
+    pub fn key(&self) -> &AnyKey {
         &self.key
     }
 
@@ -326,14 +326,14 @@ impl Frame {
         Message::new(text)
             .nonce(&self.nonce)
             .associated_data(&self.data[..usize::from(self.data_len)])
-            .tag_appended(usize::from(self.tag_bytes))
+            .tag_attached(usize::from(self.tag_bytes))
     }
 
     /// Seals the record by itself.
     ///
     /// # Errors
-    /// Those of [`Key::seal_in_place`].
-    pub fn seal(&self, key: &Key, record: &mut [u8]) -> Result<(), aescomb::Error> {
+    /// Those of [`AnyKey::seal_in_place`].
+    pub fn seal(&self, key: &AnyKey, record: &mut [u8]) -> Result<(), aescomb::Error> {
         let (text, tag) = self.parts(record);
         key.seal_in_place(&self.nonce, &self.data[..self.data_len.into()], text, tag)
     }
@@ -341,8 +341,8 @@ impl Frame {
     /// Opens the record by itself.
     ///
     /// # Errors
-    /// Those of [`Key::open_in_place`].
-    pub fn open(&self, key: &Key, record: &mut [u8]) -> Result<(), aescomb::Error> {
+    /// Those of [`AnyKey::open_in_place`].
+    pub fn open(&self, key: &AnyKey, record: &mut [u8]) -> Result<(), OpenError> {
         let (text, tag) = self.parts(record);
         key.open_in_place(&self.nonce, &self.data[..self.data_len.into()], text, tag)
             .map(|_| ())

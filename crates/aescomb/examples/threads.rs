@@ -3,11 +3,11 @@
 //!
 //! `cargo run --release -p aescomb --features rayon --example threads`
 
-use aescomb::{Comb, Key, Message, Mode, Team, Text};
+use aescomb::{AnyKey, Comb, Message, Mode, Team, Text};
 use std::time::Instant;
 
 fn main() -> Result<(), aescomb::Error> {
-    let key = Key::new(Mode::Cbc, &[7; 16])?;
+    let key = AnyKey::for_mode(Mode::Cbc, &[7; 16])?;
     let mut packets: Vec<Vec<u8>> = (0..20_000).map(|i| vec![0; 16 + i * 16 % 1488]).collect();
     let nonce = [1; 16];
     let mut batch: Vec<Message> = packets

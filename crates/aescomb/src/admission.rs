@@ -4,12 +4,16 @@
 //! A good message is found to be good without a branch for each rule; what is wrong with a
 //! bad one is worked out afterwards (`refusal`).
 
+use crate::backend::Backend;
 use crate::batch::disjoint;
-use crate::error::{Allowed, Error, Field};
-use crate::job::Job;
-use crate::key::{Key, Keys};
+use crate::engine::Work;
+use crate::error::{Allowed, Error, Field, Given};
+use crate::expanded::Expanded;
+use crate::job::{ATTACHED, Job, RECEIVED};
+use crate::key::Keys;
+use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Op};
-use crate::modes::Mode;
+use crate::modes::{Kernels, Mode};
 use crate::pass::UNLIMITED;
 
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +46,8 @@ pub(crate) struct Rules {
     pub frames: bool,
     /// Whoever opens a message must say how long it is.
     untold: bool,
+    /// An attached tag stands before the text.
+    pub tag_first: bool,
 }
 
 /// Bits of long lengths, of [`UNLIMITED`] bytes and more. Modes limit them, which `refusal`
@@ -118,6 +124,7 @@ impl Rules {
             judges: matches!(op, Op::Decrypt) && shrinks || matches!(op, Op::Verify | Op::Open),
             frames: shrinks || filled || untold,
             untold: untold && matches!(op, Op::Open),
+            tag_first: info.tag_first,
         }
     }
 
@@ -132,10 +139,10 @@ impl Rules {
         self.keep != 0
     }
 
-    /// Bytes by which an appended tag makes a text longer than what is opened, and a result
+    /// Bytes by which an attached tag makes a text longer than what is opened, and a result
     /// longer than what comes of the text.
     #[inline(always)]
-    fn appended(&self, tag: usize) -> (usize, usize) {
+    fn attached(&self, tag: usize) -> (usize, usize) {
         match self.op {
             Op::Open => (tag, 0),
             Op::Seal => (0, tag),
@@ -144,7 +151,7 @@ impl Rules {
     }
 
     /// Whether a message may have `len` bytes, and a place of `room` bytes holds its result,
-    /// which is `longer` by an appended tag.
+    /// which is `longer` by an attached tag.
     #[inline(always)]
     fn fits(&self, len: usize, room: usize, longer: usize) -> bool {
         (len & self.clear == 0)
@@ -156,6 +163,11 @@ impl Rules {
     /// not tell.
     fn tells(&self, len: usize, opened: usize) -> bool {
         len.checked_sub(opened).is_some_and(|more| more < 16)
+    }
+
+    #[inline(always)]
+    fn makes_tags(&self) -> bool {
+        matches!(self.op, Op::Mac | Op::Seal)
     }
 
     /// What there is to do before a message is sealed or opened.
@@ -183,7 +195,7 @@ impl Rules {
     }
 
     /// Whether a message of `len` bytes, none of them many, has room for its result, which is
-    /// `longer` by an appended tag, and nothing in common with it.
+    /// `longer` by an attached tag, and nothing in common with it.
     #[inline(always)]
     fn take(&self, job: &Job, len: usize, longer: usize) -> bool {
         // A room of more than all memory goes with no length that is not long.
@@ -200,13 +212,14 @@ impl Rules {
             & (self.tag >> job.tag_len.min(31) & 1 == 1)
             & (self.components_of(job) <= self.components)
             & (!self.untold || self.tells(len, job.opened_len))
+            & (!self.makes_tags() || job.tag_attached != RECEIVED)
     }
 
-    /// Checks a message that comes by itself, whose tag is not appended: what is wrong
+    /// Checks a message that comes by itself, whose tag is not attached: what is wrong
     /// with it.
     #[inline(always)]
-    pub(crate) fn refusal_of(&'static self, key: &Key, job: &Job) -> Option<Error> {
-        debug_assert!(job.tag_appended == 0);
+    pub(crate) fn refusal_of(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
+        debug_assert!(job.tag_attached != ATTACHED);
         if self.take(job, job.src_len, 0) && self.take_shape(job, job.src_len) {
             return None;
         }
@@ -214,12 +227,13 @@ impl Rules {
     }
 
     #[cold]
-    fn refusal_alone(&'static self, key: &Key, job: &Job) -> Option<Error> {
+    fn refusal_alone(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
         let call = Call {
             mode: key.mode(),
             op: self.op,
             rules: self,
-            keys: Keys::Shared(key),
+            keys: KeySet::Shared(key),
+            run: |_, _, _| {},
         };
         call.refusal(job, job.src_len)
     }
@@ -237,8 +251,13 @@ pub(crate) struct Call<'k> {
     pub mode: Mode,
     pub op: Op,
     pub rules: &'static Rules,
-    pub keys: Keys<'k>,
+    pub keys: KeySet<'k>,
+    /// The mode's kernels.
+    pub run: Run,
 }
+
+/// See [`Kernels::forward`].
+pub(crate) type Run = fn(Mode, Backend, Work<'_>);
 
 /// What all messages of a batch have in common, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -290,7 +309,7 @@ impl Bounds {
     }
 }
 
-/// Bytes of nonce and tag, whether that is appended, components of associated data.
+/// Bytes of nonce and tag, where that is, components of associated data.
 type Shape = (u64, u64);
 
 #[inline(always)]
@@ -298,7 +317,7 @@ fn shape(job: &Job) -> Shape {
     let lengths = u64::from(job.tag_len) << 32 | u64::from(job.nonce_len);
     (
         lengths,
-        u64::from(job.tag_appended) << 32 | u64::from(job.components),
+        u64::from(job.tag_attached) << 32 | u64::from(job.components),
     )
 }
 
@@ -315,29 +334,41 @@ const NO_SHAPE: Shape = (0, 2);
 /// The mode does not have it.
 #[cold]
 #[inline(never)]
-pub(crate) fn no_operation(op: Op) -> Error {
-    let place = Op::ALL.iter().position(|o| *o == op);
-    Error::new(
-        Field::Operation,
-        place.unwrap_or_default(),
-        Allowed::Nothing,
-    )
+pub(crate) fn no_operation(mode: Mode, op: Op) -> Error {
+    let allowed = Allowed::Ops(mode.info().kind.ops());
+    Error::new(Field::Operation, op, allowed)
 }
 
 impl<'k> Call<'k> {
+    /// A call with these keys, or with those that messages have, of which `own` is the first.
+    ///
     /// In line: a result of this size that comes from a call is copied, and waits for the
     /// stores that made it.
     #[inline(always)]
-    pub(crate) fn new(keys: Keys<'k>, op: Op) -> Result<Call<'k>, Error> {
-        let mode = keys.mode()?;
+    pub(crate) fn new<M: Kernels>(
+        keys: Keys<'k, M>,
+        own: Option<&Expanded>,
+        op: Op,
+        run: Run,
+    ) -> Result<Call<'k>, Error> {
+        let mode = match (keys.mode(), own) {
+            (Ok(mode), _) => mode,
+            (Err(_), Some(own)) => own.mode(),
+            (Err(error), None) if error.field == Field::Key => {
+                return Err(error.at(0));
+            }
+            (Err(error), None) => return Err(error),
+        };
+        let keys = keys.set;
         if !mode.info().kind.has(op) {
-            return Err(no_operation(op));
+            return Err(no_operation(mode, op));
         }
         Ok(Call {
             mode,
             op,
             rules: mode.rules(op),
             keys,
+            run,
         })
     }
 
@@ -349,23 +380,38 @@ impl<'k> Call<'k> {
     }
 
     pub(crate) fn has_shared_key(&self) -> bool {
-        matches!(self.keys, Keys::Shared(_))
+        matches!(self.keys, KeySet::Shared(_))
     }
 
-    /// Whether all keys at the places are of one size; `None` where one is missing or of
+    /// Whether each message has its own key.
+    pub(crate) fn has_own_keys(&self) -> bool {
+        matches!(self.keys, KeySet::Own)
+    }
+
+    /// Whether all keys of the jobs are of one size; `None` where one is missing or of
     /// another mode.
     #[inline(always)]
-    pub(crate) fn have_keys(&self, places: impl Iterator<Item = u32>) -> Option<bool> {
+    pub(crate) fn have_keys<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Option<bool> {
         match self.keys {
-            Keys::Shared(_) => Some(true),
-            Keys::Table(table) => self.alike(places.map(|place| table.get(place as usize))),
-            Keys::Refs(refs) => self.alike(places.map(|place| refs.get(place as usize))),
+            KeySet::Shared(_) => Some(true),
+            KeySet::Own => self.alike(jobs.map(|job| KeySet::Own.of(job))),
+            _ => self.have_places(jobs.map(|job| job.place)),
+        }
+    }
+
+    /// The same of keys at places.
+    #[inline(always)]
+    pub(crate) fn have_places(&self, places: impl Iterator<Item = u32>) -> Option<bool> {
+        match self.keys {
+            KeySet::Shared(_) => Some(true),
+            KeySet::Table(table) => self.alike(places.map(|place| table.get(place as usize))),
+            keys => self.alike(places.map(|place| keys.find(place))),
         }
     }
 
     /// The same of keys. No branch asks for one's mode or size.
     #[inline(always)]
-    fn alike<'a>(&self, keys: impl Iterator<Item = Option<&'a Key>>) -> Option<bool> {
+    fn alike<'a>(&self, keys: impl Iterator<Item = Option<&'a Expanded>>) -> Option<bool> {
         let (mut modes, mut any, mut all) = (0, 0, usize::MAX);
         for key in keys {
             let key = key?;
@@ -376,10 +422,16 @@ impl<'k> Call<'k> {
         (modes == 0).then_some(any == all)
     }
 
-    /// The key at a place, if it is for the call's mode.
+    /// Whether a job has a key for the call's mode, and none of its own beside others.
     #[inline(always)]
-    fn key(&self, place: u32) -> Option<&'k Key> {
-        self.keys.find(place).filter(|key| key.mode() == self.mode)
+    fn has_key(&self, job: &Job) -> bool {
+        let good = |key: &Expanded| key.mode() == self.mode;
+        match self.keys {
+            KeySet::Own => self.keys.of(job).is_some_and(good),
+            _ if !job.key.is_null() => false,
+            KeySet::Shared(_) => true,
+            keys => keys.find(job.place).is_some_and(good),
+        }
     }
 
     /// Whether all of `count` jobs from `first` on are good, as most batches are: of one
@@ -422,7 +474,9 @@ impl<'k> Call<'k> {
         let needed = rules.written(len);
         let dst_len = job.dst_len;
         let info = self.mode.info();
-        let wrong = |field, given, allowed| Some(Error::new(field, given, allowed));
+        fn wrong(field: Field, given: impl Into<Given>, allowed: Allowed) -> Option<Error> {
+            Some(Error::new(field, given, allowed))
+        }
         let (least, most) = info.nonce_bytes;
         if !(least..=most).contains(&(job.nonce_len as usize)) {
             let allowed = match (least, most) {
@@ -438,6 +492,9 @@ impl<'k> Call<'k> {
                 list => Allowed::OneOf(list),
             };
             return wrong(Field::TagLength, job.tag_len as usize, allowed);
+        }
+        if rules.makes_tags() && job.tag_attached == RECEIVED {
+            return wrong(Field::Tag, Given::Nothing, Allowed::Nothing);
         }
         if rules.components_of(job) > rules.components {
             // Those beside the nonce.
@@ -470,7 +527,11 @@ impl<'k> Call<'k> {
                 0 => Allowed::Exactly(0),
                 len => Allowed::Between(len - 15, len),
             };
-            return wrong(Field::OpenedLength, job.opened_len, allowed);
+            let given = match job.opened_len {
+                usize::MAX => Given::Nothing,
+                len => len.into(),
+            };
+            return wrong(Field::OpenedLength, given, allowed);
         }
         if dst_len < needed {
             return wrong(Field::OutputLength, dst_len, Allowed::AtLeast(needed));
@@ -481,19 +542,20 @@ impl<'k> Call<'k> {
         if let Err(overlap) = apart(job, len, needed) {
             return Some(overlap);
         }
-        let place = |mode| Mode::ALL.iter().position(|m| *m == mode).unwrap_or(0);
-        match self.keys.find(job.place) {
-            None => wrong(
+        match (self.keys, self.keys.of(job)) {
+            (KeySet::Own, None) => Some(no_key()),
+            (KeySet::Shared(_) | KeySet::Table(_) | KeySet::Refs(_), _) if !job.key.is_null() => {
+                wrong(Field::Key, 1, Allowed::Nothing)
+            }
+            (keys, None) => wrong(
                 Field::KeyIndex,
                 job.place as usize,
-                Allowed::AtMost(self.keys.len() - 1),
+                Allowed::AtMost(keys.len().saturating_sub(1)),
             ),
-            Some(key) if key.mode() != self.mode => wrong(
-                Field::KeyMode,
-                place(key.mode()),
-                Allowed::Exactly(place(self.mode)),
-            ),
-            Some(_) => None,
+            (_, Some(key)) if key.mode() != self.mode => {
+                wrong(Field::KeyMode, key.mode(), Allowed::Mode(self.mode))
+            }
+            (_, Some(_)) => None,
         }
     }
 
@@ -523,12 +585,12 @@ impl<'k> Call<'k> {
             // neighbour makes no sense for a MAC.
             _ => return Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
         }
-        let (shorter, longer) = self.rules.appended(bytes);
+        let (shorter, longer) = self.rules.attached(bytes);
         Ok((src_len - shorter, longer))
     }
 
-    /// Whether the operation makes tags that may be appended, or takes them off.
-    pub(crate) fn may_append(&self) -> bool {
+    /// Whether the operation makes tags that may be attached, or takes them off.
+    pub(crate) fn may_attach(&self) -> bool {
         matches!(self.op, Op::Seal | Op::Open)
     }
 
@@ -537,9 +599,9 @@ impl<'k> Call<'k> {
         !self.rules.untold
     }
 
-    /// The bounds of texts, for batches whose tags are appended if they have `appended` bytes.
-    pub(crate) fn bounds(&self, appended: usize) -> Bounds {
-        let (shorter, longer) = self.rules.appended(appended);
+    /// The bounds of texts, for batches whose tags are attached if they have `attached` bytes.
+    pub(crate) fn bounds(&self, attached: usize) -> Bounds {
+        let (shorter, longer) = self.rules.attached(attached);
         Bounds {
             rules: self.rules,
             shorter,
@@ -547,20 +609,28 @@ impl<'k> Call<'k> {
         }
     }
 
-    /// Where the tag of an admitted job is, appended or not, and the job's length without it.
+    /// Where the tag of an admitted job is, attached or not, and the job's length without it.
     #[inline(always)]
     pub(crate) fn prepared(&self, job: &Job) -> (*mut u8, usize) {
-        if job.tag_appended == 0 {
+        if job.tag_attached != ATTACHED {
             return (job.tag, job.src_len);
         }
-        let (shorter, _) = self.rules.appended(job.tag_len as usize);
+        let (shorter, _) = self.rules.attached(job.tag_len as usize);
         let len = job.src_len - shorter;
         let tag = match self.op {
+            Op::Open if self.rules.tag_first => job.src.cast_mut(),
             Op::Open => job.src.wrapping_add(len).cast_mut(),
+            _ if self.rules.tag_first => job.dst,
             _ => job.dst.wrapping_add(self.rules.written(len)),
         };
         (tag, len)
     }
+}
+
+/// Neither has a message a key of its own, nor its call another.
+#[cold]
+pub(crate) fn no_key() -> Error {
+    Error::new(Field::Key, Given::Nothing, Allowed::AtLeast(1))
 }
 
 /// Refuses a source of `src_len` bytes and a result of `needed` that overlap and are not
@@ -600,13 +670,12 @@ impl Admission<'_, '_> {
 impl Call<'_> {
     #[inline(always)]
     fn admit(&self, job: &Job, shaped: impl FnOnce(usize) -> bool) -> Result<usize, Error> {
-        let (len, longer) = match job.tag_appended {
-            0 => (job.src_len, 0),
-            _ => self.without_tag(job)?,
+        let (len, longer) = match job.tag_attached {
+            ATTACHED => self.without_tag(job)?,
+            _ => (job.src_len, 0),
         };
         let rules = self.rules;
-        let keyed = self.has_shared_key() || self.key(job.place).is_some();
-        if !(rules.take(job, len, longer) && shaped(len) && keyed)
+        if !(rules.take(job, len, longer) && shaped(len) && self.has_key(job))
             && let Some(refusal) = self.refusal(job, len)
         {
             return Err(refusal);
@@ -619,6 +688,7 @@ impl Call<'_> {
 #[allow(unsafe_code)]
 mod tests {
     use super::*;
+    use crate::key::AnyKey;
     use crate::mode::Kind;
     use alloc::vec::Vec;
 
@@ -654,7 +724,7 @@ mod tests {
             (|job| job.nonce_len = 0, false),
             (|job| job.tag_len += 1, false),
             (|job| job.tag_len = 31, false),
-            (|job| job.tag_appended ^= 1, false),
+            (|job| job.tag_attached ^= 1, false),
             (|job| job.components ^= 1, false),
             (|job| job.components = Job::SEVERAL, false),
             (|job| job.data_len += 5, true),
@@ -664,11 +734,11 @@ mod tests {
         for mode in Mode::ALL {
             let info = mode.info();
             let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
-            let key = Key::new(*mode, &raw).unwrap();
+            let key = AnyKey::for_mode(*mode, &raw).unwrap();
             for op in info.kind.ops() {
-                let call = Call::new(Keys::Shared(&key), op).unwrap();
-                for appended in [0, 1] {
-                    if appended > 0 && info.kind != Kind::Aead {
+                let call = Call::new(Keys::from(&key), None, op, |_, _, _| {}).unwrap();
+                for attached in [0, 1] {
+                    if attached > 0 && info.kind != Kind::Aead {
                         continue;
                     }
                     let good = Job {
@@ -683,8 +753,8 @@ mod tests {
                         components: info.data_components.min(1) as u32,
                         tag: at,
                         tag_len: info.longest_tag() as u32,
-                        tag_appended: appended,
-                        opened_len: LEN - 16 * appended as usize,
+                        tag_attached: attached,
+                        opened_len: LEN - 16 * attached as usize,
                         ..Job::default()
                     };
                     for (n, place) in [(9, 0), (9, 4), (9, 8), (4, 3)] {
@@ -699,7 +769,7 @@ mod tests {
                             }
                             // SAFETY: there are so many.
                             let found = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), n) };
-                            let what = (mode, op, appended, place, i);
+                            let what = (mode, op, attached, place, i);
                             if let Some(alike) = found {
                                 let texts = jobs.iter().all(|job| job.src_len == good.src_len);
                                 let data = jobs.iter().all(|job| {

@@ -1,8 +1,11 @@
 //! Batches: what a call works on, in forms that feed one engine.
 
 use crate::admission::{Alike, Bounds, Call, SIGN, is_short};
-use crate::error::{Allowed, Error, Field};
-use crate::job::{Aligned, Job, Jobs, one_by_one};
+use crate::error::{Allowed, Error, Field, Given};
+use crate::expanded::Expanded;
+use crate::job::{ATTACHED, Aligned, Job, Jobs, RECEIVED, one_by_one};
+use crate::key::Key;
+use crate::key_set::KeySet;
 use crate::mode::Op;
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -27,9 +30,10 @@ pub enum Status {
 /// One message of a batch: a struct that borrows its parts.
 ///
 /// ```
-/// use aescomb::{Comb, Key, Message, Mode, Text};
+/// use aescomb::modes::Cbc;
+/// use aescomb::{Comb, Key, Message, Text};
 ///
-/// let key = Key::new(Mode::Cbc, &[0; 16])?;
+/// let key = Key::<Cbc>::new(&[0; 16])?;
 /// let (mut a, mut b) = ([1u8; 32], [2u8; 1504]);
 /// let mut batch = [
 ///     Message::new(Text::in_place(&mut a)).nonce(&[3; 16]),
@@ -42,7 +46,7 @@ pub enum Status {
 #[repr(C, align(64))]
 pub struct Message<'a> {
     /// The kernels read it where it is.
-    job: Job,
+    pub(crate) job: Job,
     borrow: PhantomData<(Text<'a>, &'a [u8], &'a mut [u8])>,
 }
 
@@ -64,7 +68,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    #[cfg(any(feature = "rayon", feature = "rustcrypto"))]
+    #[cfg(feature = "rustcrypto")]
     pub(crate) fn job(&self) -> &Job {
         &self.job
     }
@@ -96,9 +100,10 @@ impl<'a> Message<'a> {
     /// component and one that is empty are different.
     ///
     /// ```
-    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    /// use aescomb::modes::Siv;
+    /// use aescomb::{Comb, Key, Message, Text};
     ///
-    /// let key = Key::new(Mode::Siv, &[0; 32])?;
+    /// let key = Key::<Siv>::new(&[0; 32])?;
     /// let (mut text, mut tag) = (*b"a message", [0; 16]);
     /// let mut batch = [Message::new(Text::in_place(&mut text))
     ///     .associated_data_vector(&[b"from", b"to", b"date"])
@@ -130,42 +135,49 @@ impl<'a> Message<'a> {
     pub fn tag(mut self, tag: &'a mut [u8]) -> Self {
         self.job.tag = tag.as_mut_ptr();
         self.job.tag_len = length(tag.len());
-        self.job.tag_appended = 0;
+        self.job.tag_attached = 0;
         self.job.len = self.job.src_len;
         self
     }
 
-    /// A tag that is only read.
-    pub(crate) fn given_tag(mut self, tag: &'a [u8]) -> Self {
+    /// Sets the tag that came with the message, for opening and verification; its length is
+    /// the length of the tag. It is only read.
+    #[inline]
+    pub fn received_tag(mut self, tag: &'a [u8]) -> Self {
         self.job.tag = tag.as_ptr().cast_mut();
         self.job.tag_len = length(tag.len());
+        self.job.tag_attached = RECEIVED;
+        self.job.len = self.job.src_len;
         self
     }
 
-    /// Puts a tag of `bytes` bytes right after the ciphertext: sealing writes it
-    /// there and needs room for it, opening takes it from the end of the source.
+    /// The sealed text is ciphertext and a tag of `bytes` bytes in one piece, the form in which
+    /// most standards and libraries exchange it: sealing makes it and needs room for both,
+    /// opening takes it. The tag stands after the ciphertext; in SIV before it (RFC 5297
+    /// section 2.6, [`Info::tag_first`](crate::Info::tag_first)).
     ///
     /// ```
-    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    /// use aescomb::modes::Gcm;
+    /// use aescomb::{Comb, Key, Message, Text};
     ///
-    /// let key = Key::new(Mode::Gcm, &[0; 16])?;
+    /// let key = Key::<Gcm>::new(&[0; 16])?;
     /// let mut packet = *b"twelve bytes................";
     /// let text = Text::in_place_with_room(&mut packet, 12);
-    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_appended(16)];
+    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_attached(16)];
     /// let mut comb = Comb::new();
     /// comb.seal(&key, &mut batch)?;
     ///
     /// let text = Text::in_place(&mut packet);
-    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_appended(16)];
-    /// assert!(comb.open(&key, &mut batch)?.all_good());
+    /// let mut batch = [Message::new(text).nonce(&[1; 12]).tag_attached(16)];
+    /// comb.open(&key, &mut batch)?;
     /// assert_eq!(batch[0].output(), b"twelve bytes");
-    /// # Ok::<(), aescomb::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn tag_appended(mut self, bytes: usize) -> Self {
+    pub fn tag_attached(mut self, bytes: usize) -> Self {
         self.job.tag = core::ptr::null_mut();
         self.job.tag_len = length(bytes);
-        self.job.tag_appended = u32::from(bytes > 0);
+        self.job.tag_attached = if bytes > 0 { ATTACHED } else { 0 };
         self.job.len = self.job.src_len;
         self
     }
@@ -179,11 +191,19 @@ impl<'a> Message<'a> {
         self
     }
 
-    /// Sets the message's key: its place in the table of
-    /// [`Keys::Table`](crate::Keys::Table).
+    /// Sets the message's key, in a batch whose messages have their own
+    /// ([`Keys::of_messages`](crate::Keys::of_messages)).
     #[inline]
-    pub fn key(mut self, key: u32) -> Self {
-        self.job.place = key;
+    pub fn key<M>(mut self, key: &'a Key<M>) -> Self {
+        self.job.key = key.as_any();
+        self
+    }
+
+    /// Sets the message's key in a call with a table of keys ([`Keys`](crate::Keys)): its index
+    /// there. The first, if nothing is said.
+    #[inline]
+    pub fn key_index(mut self, index: u32) -> Self {
+        self.job.place = index;
         self
     }
 
@@ -222,7 +242,7 @@ fn length(len: usize) -> u32 {
 }
 
 /// A type of offsets into a packed buffer: `u32`, `i32`, `u64`, `i64`, `usize`.
-pub trait Offset: Copy + sealed::Sealed {
+pub trait Offset: Copy + Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn get(self) -> Option<usize>;
 }
@@ -275,11 +295,27 @@ macro_rules! by_layout {
     };
 }
 
-impl<O: Offset> Layout<'_, O> {
+impl<'a, O: Offset> Layout<'a, O> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
             Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
+        }
+    }
+
+    /// The layout of some of the messages, and how many bytes of the buffer lie before it.
+    fn part(&self, range: &Range<usize>) -> (Layout<'a, O>, usize) {
+        match *self {
+            Layout::Offsets(offsets) => (Layout::Offsets(&offsets[range.start..=range.end]), 0),
+            Layout::Slots { starts, lengths } => {
+                let (starts, lengths) = (&starts[range.clone()], &lengths[range.clone()]);
+                (Layout::Slots { starts, lengths }, 0)
+            }
+            Layout::Ring { stride, lengths } => {
+                let lengths = &lengths[range.clone()];
+                let start = range.start.saturating_mul(stride);
+                (Layout::Ring { stride, lengths }, start)
+            }
         }
     }
 
@@ -321,11 +357,8 @@ impl<O: Offset> Layout<'_, O> {
     /// anything.
     pub(crate) fn check(&self, i: usize, end: usize) -> Result<(), Error> {
         let bad = |given: Option<usize>, allowed| {
-            Err(Error::new(
-                Field::Offset,
-                given.unwrap_or(usize::MAX),
-                allowed,
-            ))
+            let given = given.map_or(Given::Negative, Given::Number);
+            Err(Error::new(Field::Offset, given, allowed))
         };
         let (start, len) = match self {
             Layout::Offsets(offsets) => match (offsets[i].get(), offsets[i + 1].get()) {
@@ -377,9 +410,10 @@ struct Stride {
 /// Nothing is copied.
 ///
 /// ```
-/// use aescomb::{Comb, Key, Layout, Mode, Packed, Text};
+/// use aescomb::modes::Ctr;
+/// use aescomb::{Comb, Key, Layout, Packed, Text};
 ///
-/// let key = Key::new(Mode::Ctr, &[0; 32])?;
+/// let key = Key::<Ctr>::new(&[0; 32])?;
 /// let mut data = *b"one, two and three";
 /// let offsets = [0u32, 5, 9, 18];
 /// let nonces = [7u8; 3 * 16];
@@ -396,10 +430,13 @@ pub struct Packed<'a, O> {
     output: Option<Layout<'a, O>>,
     nonces: &'a [u8],
     nonce: Stride,
-    tags: &'a mut [u8],
+    /// In place, or only read.
+    tags: Text<'a>,
     tag: Stride,
-    /// Bytes of a tag at the end of every sealed text.
-    appended: usize,
+    /// Tags that may not be written.
+    received: bool,
+    /// Bytes of a tag in one piece with every sealed text.
+    attached: usize,
     data: &'a [u8],
     data_layout: Option<Layout<'a, O>>,
     keys: Option<&'a [u32]>,
@@ -439,9 +476,10 @@ impl<'a, O: Offset> Packed<'a, O> {
             output: None,
             nonces: &[],
             nonce: none,
-            tags: &mut [],
+            tags: Text::read_only(&[]),
             tag: none,
-            appended: 0,
+            received: false,
+            attached: 0,
             data: &[],
             data_layout: None,
             keys: None,
@@ -469,22 +507,33 @@ impl<'a, O: Offset> Packed<'a, O> {
     }
 
     /// Tag `i` is the `bytes` bytes from `i * stride` on. Not together with
-    /// [`tags_appended`](Packed::tags_appended): a call refuses both.
+    /// [`tags_attached`](Packed::tags_attached): a call refuses both.
     pub fn tags(self, tags: &'a mut [u8], bytes: usize, stride: usize) -> Self {
         Packed {
-            tags,
+            tags: Text::in_place(tags),
             tag: Stride { bytes, stride },
+            received: false,
             ..self
         }
     }
 
-    /// Puts a tag of `bytes` bytes right after each ciphertext, as
-    /// [`Message::tag_appended`] does: the results of sealing are that much longer
-    /// and want an [`output`](Packed::output), or a ring with room; texts to open
-    /// end in their tags.
-    pub fn tags_appended(self, bytes: usize) -> Self {
+    /// The same for tags that came with the messages, for opening and verification: they are
+    /// only read.
+    pub fn received_tags(self, tags: &'a [u8], bytes: usize, stride: usize) -> Self {
         Packed {
-            appended: bytes,
+            tags: Text::read_only(tags),
+            tag: Stride { bytes, stride },
+            received: true,
+            ..self
+        }
+    }
+
+    /// Sealed texts are ciphertext and a tag of `bytes` bytes in one piece, as
+    /// [`Message::tag_attached`] says: the results of sealing are that much longer
+    /// and want an [`output`](Packed::output), or a ring with room.
+    pub fn tags_attached(self, bytes: usize) -> Self {
+        Packed {
+            attached: bytes,
             ..self
         }
     }
@@ -533,7 +582,7 @@ pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: us
 }
 
 pub(crate) mod sealed {
-    use super::{Aligned, Alike, Call, Error, Job, Range, Status, Vec};
+    use super::{Aligned, Alike, Call, Error, Expanded, Job, Range, Status, Vec};
 
     pub trait Sealed {}
 
@@ -541,7 +590,18 @@ pub(crate) mod sealed {
     /// can implement or call it.
     #[allow(private_interfaces)]
     pub trait Parts {
+        /// Some of its messages, one after the other, as a batch.
+        type Part<'p>: super::Batch + Send
+        where
+            Self: 'p;
+
         fn count(&self) -> usize;
+        /// The first message's own key.
+        fn own_key(&self) -> Option<&Expanded>;
+        /// About how many bytes message `i` has, of text and associated data.
+        fn bytes(&self, i: usize) -> usize;
+        /// All messages of a batch that was checked, in parts of `len` messages.
+        fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
         /// Checks the batch as a whole and all its messages, and reports these as done:
         /// a walk of its own over the results would cost as much as this one. Of what the
         /// caller gave nothing else is written.
@@ -559,9 +619,26 @@ pub(crate) mod sealed {
 pub trait Batch: sealed::Parts {}
 
 #[allow(private_interfaces)]
-impl sealed::Parts for [Message<'_>] {
+impl<'a> sealed::Parts for [Message<'a>] {
+    type Part<'p>
+        = &'p mut [Message<'a>]
+    where
+        Self: 'p;
+
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn own_key(&self) -> Option<&Expanded> {
+        Job::of(self).first().and_then(|job| KeySet::Own.of(job))
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        self[i].job.src_len + self[i].job.data_len
+    }
+
+    fn parts(&mut self, len: usize) -> Vec<&mut [Message<'a>]> {
+        self.chunks_mut(len).collect()
     }
 
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
@@ -569,15 +646,20 @@ impl sealed::Parts for [Message<'_>] {
     }
 
     fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
-        if call.may_append() {
-            for job in Job::of_mut(&mut self[range]) {
+        if call.may_attach() {
+            for job in Job::of_mut(&mut self[range.clone()]) {
                 one_by_one();
                 (job.tag, job.len) = call.prepared(job);
             }
         }
+        if call.has_own_keys() {
+            for (place, job) in (0..).zip(Job::of_mut(&mut self[range])) {
+                job.place = place;
+            }
+        }
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Aligned]) -> &'a [Job] {
+    fn jobs<'j>(&'j self, range: Range<usize>, _: &'j [Aligned]) -> &'j [Job] {
         Job::of(&self[range])
     }
 
@@ -591,8 +673,29 @@ impl Batch for [Message<'_>] {}
 
 #[allow(private_interfaces)]
 impl sealed::Parts for Jobs<'_> {
+    type Part<'p>
+        = Jobs<'p>
+    where
+        Self: 'p;
+
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn own_key(&self) -> Option<&Expanded> {
+        match self.len() {
+            0 => None,
+            _ => KeySet::Own.of(self.get(0)),
+        }
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        let job = self.get(i);
+        job.src_len.saturating_add(job.data_len)
+    }
+
+    fn parts(&mut self, len: usize) -> Vec<Jobs<'_>> {
+        Jobs::parts(self, len)
     }
 
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
@@ -619,8 +722,25 @@ macro_rules! as_slice {
     ($([$($generic:tt)*] $t:ty;)*) => {$(
         #[allow(private_interfaces)]
         impl<$($generic)*> sealed::Parts for $t {
+            type Part<'p>
+                = &'p mut [Message<'a>]
+            where
+                Self: 'p;
+
             fn count(&self) -> usize {
                 self.len()
+            }
+
+            fn own_key(&self) -> Option<&Expanded> {
+                self[..].own_key()
+            }
+
+            fn bytes(&self, i: usize) -> usize {
+                self[..].bytes(i)
+            }
+
+            fn parts(&mut self, len: usize) -> Vec<&mut [Message<'a>]> {
+                self[..].parts(len)
             }
 
             fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
@@ -647,12 +767,75 @@ macro_rules! as_slice {
 as_slice! {
     ['a, const N: usize] [Message<'a>; N];
     ['a] Vec<Message<'a>>;
+    ['b, 'a] &'b mut [Message<'a>];
 }
 
 #[allow(private_interfaces)]
 impl<O: Offset> sealed::Parts for Packed<'_, O> {
+    type Part<'p>
+        = Packed<'p, O>
+    where
+        Self: 'p;
+
     fn count(&self) -> usize {
         self.layout.len()
+    }
+
+    fn own_key(&self) -> Option<&Expanded> {
+        None
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        let len = |layout: &Layout<'_, O>, end| layout.place(i, end).1;
+        let data = self.data_layout.as_ref();
+        len(&self.layout, self.text.src_len)
+            .saturating_add(data.map_or(0, |layout| len(layout, self.data.len())))
+    }
+
+    fn parts(&mut self, len: usize) -> Vec<Packed<'_, O>> {
+        let n = self.count();
+        let mut results = self.results.as_deref_mut();
+        (0..n)
+            .step_by(len)
+            .map(|start| {
+                let range = start..n.min(start + len);
+                let (layout, read) = self.layout.part(&range);
+                let (output, written) = match self.output {
+                    Some(output) => {
+                        let (output, written) = output.part(&range);
+                        (Some(output), written)
+                    }
+                    None => (None, read),
+                };
+                let data = self.data_layout.map(|layout| layout.part(&range));
+                let data_start = data.map_or(0, |(_, start)| start);
+                let nonces = start.saturating_mul(self.nonce.stride);
+                let tags = start.saturating_mul(self.tag.stride);
+                Packed {
+                    text: self.text.after(read, written),
+                    layout,
+                    output,
+                    nonces: &self.nonces[nonces.min(self.nonces.len())..],
+                    nonce: self.nonce,
+                    tags: self.tags.after(tags, tags),
+                    tag: self.tag,
+                    received: self.received,
+                    attached: self.attached,
+                    data: &self.data[data_start.min(self.data.len())..],
+                    data_layout: data.map(|(layout, _)| layout),
+                    keys: self.keys.map(|keys| &keys[range.clone()]),
+                    opened_lens: self.opened_lens.map(|lengths| &lengths[range.clone()]),
+                    results: match results.take() {
+                        Some(all) => {
+                            let (part, left) = all.split_at_mut(range.len());
+                            results = Some(left);
+                            Some(part)
+                        }
+                        None => None,
+                    },
+                }
+            })
+            .collect()
     }
 
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
@@ -759,7 +942,7 @@ impl<O: Offset> Packed<'_, O> {
             None if verdicts => count(0, Field::Count)?,
             None => {}
         }
-        if self.appended > 0 && self.tag.bytes > 0 {
+        if self.attached > 0 && self.tag.bytes > 0 {
             return Err(Error::new(
                 Field::TagLength,
                 self.tag.bytes,
@@ -767,16 +950,16 @@ impl<O: Offset> Packed<'_, O> {
             ));
         }
         for (column, Stride { bytes, stride }, field) in [
-            (self.nonces, self.nonce, Field::NonceLength),
-            (&*self.tags, self.tag, Field::TagLength),
+            (self.nonces.len(), self.nonce, Field::NonceLength),
+            (self.tags.src_len, self.tag, Field::TagLength),
         ] {
             if n > 0 && bytes > 0 {
                 if bytes > stride && n > 1 {
                     return Err(Error::new(field, bytes, Allowed::AtMost(stride)));
                 }
                 let needed = (n - 1).saturating_mul(stride).saturating_add(bytes);
-                if column.len() < needed {
-                    let entries = match column.len().checked_sub(bytes) {
+                if column < needed {
+                    let entries = match column.checked_sub(bytes) {
                         Some(others) => 1 + others.checked_div(stride).unwrap_or(0),
                         None => 0,
                     };
@@ -796,7 +979,7 @@ impl<O: Offset> Packed<'_, O> {
         }
         let (good, texts, data) = by_layout!(self.layout, layout => self.look(layout, call));
         let keys = match self.keys {
-            Some(keys) => call.have_keys(keys.iter().copied())?,
+            Some(keys) => call.have_places(keys.iter().copied())?,
             // The first key, which the first message has.
             None => true,
         };
@@ -808,7 +991,7 @@ impl<O: Offset> Packed<'_, O> {
     #[inline(always)]
     fn look(&mut self, layout: Layout<'_, O>, call: &Call<'_>) -> (bool, bool, bool) {
         let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
-        let bounds = call.bounds(self.appended);
+        let bounds = call.bounds(self.attached);
         let (_, first_len, ..) = layout.place(0, src_end);
         let (mut wrong, mut lengths, mut other) = (0, 0, 0);
         for i in 0..layout.len() {
@@ -882,7 +1065,7 @@ impl<O: Offset> Packed<'_, O> {
             dst_len: dst_end,
             ..
         } = self.text;
-        let bounds = call.bounds(self.appended);
+        let bounds = call.bounds(self.attached);
         let (mut wrong, mut lengths) = (0, 0);
         for (k, job) in jobs.iter_mut().enumerate() {
             one_by_one();
@@ -909,11 +1092,16 @@ impl<O: Offset> Packed<'_, O> {
         let (nonce_len, tag_len) = (
             length(self.nonce.bytes),
             // One of the two is 0.
-            length(self.tag.bytes + self.appended),
+            length(self.tag.bytes + self.attached),
         );
         let components = u32::from(self.data_layout.is_some());
-        let appended = u32::from(self.appended > 0);
-        let (nonces, tags) = (self.nonces.as_ptr(), self.tags.as_mut_ptr());
+        let attached = match (self.attached, self.received) {
+            (0, false) => 0,
+            (0, true) => RECEIVED,
+            _ => ATTACHED,
+        };
+
+        let (nonces, tags) = (self.nonces.as_ptr(), self.tags.src.cast_mut());
         for (k, job) in jobs.iter_mut().enumerate() {
             one_by_one();
             let i = first + k;
@@ -925,7 +1113,7 @@ impl<O: Offset> Packed<'_, O> {
             job.tag = tags.wrapping_add(i.wrapping_mul(self.tag.stride));
             // Side by side, and written at once.
             (job.nonce_len, job.tag_len) = (nonce_len, tag_len);
-            (job.tag_appended, job.component_count) = (appended, 0);
+            (job.tag_attached, job.component_count) = (attached, 0);
             job.opened_len = usize::MAX;
         }
         if ALL && self.data_layout.is_none() {
@@ -953,7 +1141,7 @@ impl<O: Offset> Packed<'_, O> {
             }
         }
         good &= wrong & SIGN == 0;
-        if good && self.appended > 0 {
+        if good && self.attached > 0 {
             for job in jobs {
                 (job.tag, job.len) = call.prepared(job);
             }

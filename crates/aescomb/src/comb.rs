@@ -1,16 +1,16 @@
 //! [`Comb`]: the scheduler object that calls go through.
 
-use crate::admission::{Alike, Call};
+use crate::admission::{Alike, Call, Run};
 use crate::backend::Backend;
 use crate::batch::{Batch, Status};
 use crate::bytes::is_zero;
 use crate::engine::{Memory, Work};
-use crate::error::{Allowed, Error, Field};
+use crate::error::{Allowed, Error, Failed, Field, OpenError};
 use crate::isa::Block;
-use crate::job::Aligned;
+use crate::job::{Aligned, Job};
 use crate::key::Keys;
 use crate::mode::Op;
-use crate::modes::Mode;
+use crate::modes::{AeadMode, AnyMode, CipherMode, Kernels, MacMode, Mode};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -28,9 +28,10 @@ use core::ops::Range;
 /// Dropping it wipes what it holds of keys and states.
 ///
 /// ```
-/// use aescomb::{Comb, Key, Message, Mode, Text};
+/// use aescomb::modes::Cmac;
+/// use aescomb::{Comb, Key, Message, Text};
 ///
-/// let key = Key::new(Mode::Cmac, &[0x2b; 16])?;
+/// let key = Key::<Cmac>::new(&[0x2b; 16])?;
 /// let packets = [&b"first"[..], b"second", b""];
 /// let mut tags = [[0u8; 16]; 3];
 /// let mut batch: Vec<Message> = packets
@@ -40,8 +41,8 @@ use core::ops::Range;
 ///     .collect();
 /// let mut comb = Comb::new();
 /// comb.mac(&key, &mut batch)?;
-/// assert!(comb.verify(&key, &mut batch)?.all_good());
-/// # Ok::<(), aescomb::Error>(())
+/// comb.verify(&key, &mut batch)?;
+/// # Ok::<(), aescomb::OpenError>(())
 /// ```
 pub struct Comb {
     backend: Option<Backend>,
@@ -49,23 +50,12 @@ pub struct Comb {
     memory: Memory,
     /// Those of a packed batch, for a stretch of it.
     jobs: Vec<Aligned>,
+    /// Of a mode whose attached tag stands before the text: as the kernels do them, and the tags
+    /// in whose places texts are put.
+    behind: Vec<Aligned>,
+    first_tags: Vec<Block>,
     /// What tags differ by from those that were given.
     verdicts: Box<[Block; STRETCH]>,
-}
-
-/// What became of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "messages may have failed"]
-pub struct Verdict {
-    /// Messages that failed; each says so in its status.
-    pub failed: usize,
-}
-
-impl Verdict {
-    /// Whether no message failed.
-    pub fn all_good(self) -> bool {
-        self.failed == 0
-    }
 }
 
 impl Default for Comb {
@@ -92,6 +82,8 @@ impl Comb {
             lanes: None,
             memory: Memory::new(),
             jobs: Vec::new(),
+            behind: Vec::new(),
+            first_tags: Vec::new(),
             verdicts: Box::new([FAILED; STRETCH]),
         }
     }
@@ -145,12 +137,13 @@ impl Comb {
     /// # Errors
     /// The first thing that is wrong with the batch, found before any message is
     /// touched: see [`Field`].
-    pub fn encrypt<'k, B: Batch + ?Sized>(
+    pub fn encrypt<'k, M: CipherMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Encrypt, keys, batch).map(|_| ())
+        self.call(Op::Encrypt, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// Decrypts every message of the batch. Where padding is taken off, a message
@@ -158,46 +151,51 @@ impl Comb {
     /// unharmed. Other modes cannot fail.
     ///
     /// # Errors
-    /// As [`Comb::encrypt`].
-    pub fn decrypt<'k, B: Batch + ?Sized>(
+    /// [`OpenError::Failed`] if any message failed, with a list of them;
+    /// [`OpenError::Refused`] as [`Comb::encrypt`].
+    pub fn decrypt<'k, M: CipherMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Decrypt, keys, batch)
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Decrypt, M::backward, keys.into(), batch)?;
+        judged(Op::Decrypt, failed)
     }
 
     /// Computes the tag of every message of the batch.
     ///
     /// # Errors
     /// As [`Comb::encrypt`].
-    pub fn mac<'k, B: Batch + ?Sized>(
+    pub fn mac<'k, M: MacMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Mac, keys, batch).map(|_| ())
+        self.call(Op::Mac, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// Checks the tag of every message of the batch, in constant time.
     ///
     /// # Errors
-    /// As [`Comb::encrypt`]; a tag that is wrong is no error but a status of its
-    /// message.
-    pub fn verify<'k, B: Batch + ?Sized>(
+    /// [`OpenError::Failed`] if any tag is wrong, with a list of their messages;
+    /// [`OpenError::Refused`] as [`Comb::encrypt`].
+    pub fn verify<'k, M: MacMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Verify, keys, batch)
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Verify, M::forward, keys.into(), batch)?;
+        judged(Op::Verify, failed)
     }
 
     /// Encrypts every message of the batch and makes its tag.
     ///
     /// ```
-    /// use aescomb::{Comb, Key, Message, Mode, Text};
+    /// use aescomb::modes::Ccm;
+    /// use aescomb::{Comb, Key, Message, Text};
     ///
-    /// let key = Key::new(Mode::Ccm, &[0x2b; 16])?;
+    /// let key = Key::<Ccm>::new(&[0x2b; 16])?;
     /// let mut packets = vec![vec![7u8; 64]; 100];
     /// let mut tags = vec![[0u8; 8]; 100];
     /// let nonces: Vec<[u8; 12]> = (0..100u128)
@@ -217,109 +215,120 @@ impl Comb {
     ///     })
     ///     .collect();
     /// comb.seal(&key, &mut batch)?;
-    /// assert!(comb.open(&key, &mut batch)?.all_good());
-    /// # Ok::<(), aescomb::Error>(())
+    /// comb.open(&key, &mut batch)?;
+    /// # Ok::<(), aescomb::OpenError>(())
     /// ```
     ///
     /// # Errors
     /// As [`Comb::encrypt`].
-    pub fn seal<'k, B: Batch + ?Sized>(
+    pub fn seal<'k, M: AeadMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Seal, keys, batch).map(|_| ())
+        self.call(Op::Seal, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// Decrypts every message of the batch and checks its tag, in constant time. A
     /// message whose tag is wrong fails: what was written of it is wiped, the others
-    /// are unharmed. Nothing of a plaintext may be used before the call returns.
+    /// are opened. Nothing of a plaintext may be used before the call returns.
     ///
     /// # Errors
-    /// As [`Comb::encrypt`]; a tag that is wrong is no error but a status of its
-    /// message.
-    pub fn open<'k, B: Batch + ?Sized>(
+    /// [`OpenError::Failed`] if any tag is wrong, with a list of their messages;
+    /// [`OpenError::Refused`] as [`Comb::encrypt`].
+    pub fn open<'k, M: AeadMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Open, keys, batch)
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Open, M::backward, keys.into(), batch)?;
+        judged(Op::Open, failed)
     }
 
-    /// Does what `op` says with every message of the batch: one of the six calls above,
-    /// of which those that cannot fail give a verdict without failures. A batch without
-    /// messages is refused as one with messages is, if the keys do not have the operation;
-    /// without messages and keys there is nothing to refuse.
+    /// Does what `op` says with every message of the batch: one of the six calls above, for
+    /// keys whose mode is known at run time.
     ///
     /// # Errors
-    /// As [`Comb::encrypt`]; [`Field::Operation`] where the mode of the keys has no such
-    /// operation.
+    /// As those; [`Field::Operation`] where the mode of the keys has no such operation, of a
+    /// batch without messages, too. Without messages and keys there is nothing to refuse.
     pub fn run<'k, B: Batch + ?Sized>(
         &mut self,
         op: Op,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, AnyMode>>,
         batch: &mut B,
-    ) -> Result<Verdict, Error> {
-        let keys = keys.into();
-        if batch.count() == 0 && keys.len() == 0 {
-            return Ok(Verdict { failed: 0 });
+    ) -> Result<(), OpenError> {
+        judged(op, self.call(op, any(op), keys.into(), batch)?)
+    }
+
+    /// Does a batch: the messages that failed.
+    fn call<'k, M: Kernels, B: Batch + ?Sized>(
+        &mut self,
+        op: Op,
+        run: Run,
+        keys: Keys<'k, M>,
+        batch: &mut B,
+    ) -> Result<Vec<u32>, Error> {
+        let mut failed = Vec::new();
+        if batch.count() == 0 && keys.set.len() == 0 {
+            return Ok(failed);
         }
-        let call = Call::new(keys, op)?;
+        let call = Call::new(keys, batch.own_key(), op, run)?;
         check_count(batch.count())?;
         let mut pending = Pending::new(batch);
         let alike = pending.batch.check(&call)?;
-        let failed = self.execute(&call, alike, pending.batch);
+        self.execute(&call, alike, pending.batch, &mut failed);
         pending.done = true;
-        Ok(Verdict { failed })
+        Ok(failed)
     }
 
     /// Checks a batch as [`Comb::run`] does before it begins, and does nothing with it: no
     /// byte of a text is read or written. All messages have [`Status::Pending`] afterwards.
     ///
     /// ```
-    /// use aescomb::{Comb, Field, Key, Message, Mode, Op, Text};
+    /// use aescomb::modes::Cbc;
+    /// use aescomb::{Comb, Field, Key, Message, Op, Text};
     ///
-    /// let key = Key::new(Mode::Cbc, &[0; 16])?;
+    /// let key = Key::<Cbc>::new(&[0; 16])?;
     /// let mut text = [1; 40];
     /// let mut batch = [Message::new(Text::in_place(&mut text)).nonce(&[3; 16])];
     /// let error = Comb::check(Op::Encrypt, &key, &mut batch).unwrap_err();
-    /// assert_eq!((error.message, error.field, error.given), (Some(0), Field::TextLength, 40));
+    /// assert_eq!((error.message, error.field), (Some(0), Field::TextLength));
     /// # Ok::<(), aescomb::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Comb::run`].
-    pub fn check<'k, B: Batch + ?Sized>(
+    /// As [`Comb::run`], but for messages that fail.
+    pub fn check<'k, M: Kernels, B: Batch + ?Sized>(
         op: Op,
-        keys: impl Into<Keys<'k>>,
+        keys: impl Into<Keys<'k, M>>,
         batch: &mut B,
     ) -> Result<(), Error> {
         let keys = keys.into();
-        if batch.count() == 0 && keys.len() == 0 {
+        if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(());
         }
-        let call = Call::new(keys, op)?;
+        let call = Call::new(keys, batch.own_key(), op, |_, _, _| {})?;
         check_count(batch.count())?;
         // Messages are reported as done until it is dropped.
         Pending::new(batch).batch.check(&call).map(|_| ())
     }
 
-    /// Does the messages of a batch that was checked: how many failed.
+    /// Does the messages of a batch that was checked, and adds those that failed to `failed`.
     pub(crate) fn execute<B: Batch + ?Sized>(
         &mut self,
         call: &Call<'_>,
         alike: Alike,
         batch: &mut B,
-    ) -> usize {
+        failed: &mut Vec<u32>,
+    ) {
         let n = batch.count();
-        let mut failed = 0;
         let mut start = 0;
         while start < n {
             let end = n.min(start + STRETCH);
-            failed += self.stretch(call, alike, batch, start..end);
+            self.stretch(call, alike, batch, start..end, failed);
             start = end;
         }
-        failed
     }
 
     fn stretch<B: Batch + ?Sized>(
@@ -328,16 +337,25 @@ impl Comb {
         alike: Alike,
         batch: &mut B,
         range: Range<usize>,
-    ) -> usize {
+        failed: &mut Vec<u32>,
+    ) {
         let Call {
             mode, op, rules, ..
         } = *call;
         let (backend, degree) = (self.backend(mode, op), self.lanes(mode, op));
         let (first, n) = (range.start, range.len());
         batch.prepare(call, range.clone(), &mut self.jobs);
-        let jobs = batch.jobs(range.clone(), &self.jobs);
+        let mut jobs = batch.jobs(range.clone(), &self.jobs);
         if rules.frames {
             jobs.iter().for_each(|job| rules.before(job));
+        }
+        if rules.tag_first {
+            self.first_tags.resize(STRETCH, [0; 16]);
+            let behind = |(job, tag): (&Job, _)| Aligned(job.behind_tag(op, tag));
+            self.behind.clear();
+            self.behind
+                .extend(jobs.iter().zip(&mut self.first_tags).map(behind));
+            jobs = Aligned::jobs(&self.behind);
         }
         let compares = matches!(op, Op::Verify | Op::Open);
         let verdicts = &mut self.verdicts[..n];
@@ -345,21 +363,17 @@ impl Comb {
             // Every message has failed until its tag is found to be right.
             verdicts.fill(FAILED);
         }
-        mode.run(
-            op,
-            backend,
-            Work {
-                jobs,
-                alike,
-                keys: call.keys,
-                memory: &mut self.memory,
-                degree,
-                verdicts: compares.then_some(verdicts),
-            },
-        );
-        let mut failed = 0;
+        let work = Work {
+            jobs,
+            alike,
+            keys: call.keys.for_jobs(jobs),
+            memory: &mut self.memory,
+            degree,
+            verdicts: compares.then_some(verdicts),
+        };
+        (call.run)(mode, backend, work);
         if !compares && !rules.frames {
-            return failed;
+            return;
         }
         for i in 0..n {
             let good = !compares || is_zero(&self.verdicts[i]);
@@ -378,16 +392,27 @@ impl Comb {
                     if op == Op::Open {
                         job.wipe();
                     }
-                    failed += 1;
-                    let status = match op {
-                        Op::Decrypt => Status::BadPadding,
-                        _ => Status::BadTag,
-                    };
-                    batch.report(first + i, status, 0);
+                    failed.push((first + i) as u32);
+                    batch.report(first + i, Failed::status_of(op), 0);
                 }
             }
         }
-        failed
+    }
+}
+
+/// The kernels of any mode.
+pub(crate) fn any(op: Op) -> Run {
+    match op {
+        Op::Decrypt | Op::Open => AnyMode::backward,
+        _ => AnyMode::forward,
+    }
+}
+
+/// An error, if messages failed.
+pub(crate) fn judged(op: Op, failed: Vec<u32>) -> Result<(), OpenError> {
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(OpenError::Failed(Failed::of(op, failed))),
     }
 }
 

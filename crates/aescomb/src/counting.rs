@@ -17,8 +17,8 @@
 //! as `low + LANES <= 256`.
 #![allow(unsafe_code)]
 
+use crate::expanded::Expanded;
 use crate::isa::{Block, Isa, Uniform, Wide};
-use crate::key::Key;
 use core::cell::Cell;
 
 /// Values of a byte.
@@ -31,7 +31,7 @@ pub(crate) struct FirstRounds([Block; VALUES]);
 impl FirstRounds {
     /// Of the key's cipher. Out of line, as it is done once a key.
     #[inline(never)]
-    pub(crate) fn new<S: Isa>(s: S, key: &Key) -> Self {
+    pub(crate) fn new<S: Isa>(s: S, key: &Expanded) -> Self {
         let mut table = FirstRounds([[0; 16]; VALUES]);
         s.enter(
             #[inline(always)]

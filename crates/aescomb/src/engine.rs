@@ -5,9 +5,10 @@
 use crate::admission::Alike;
 use crate::backend::{Backend, dispatch};
 use crate::counting::FirstRounds;
+use crate::expanded::Expanded;
 use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
 use crate::job::{Job, one_by_one};
-use crate::key::{Key, Keys};
+use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
 use crate::pass::{Feed, MAX_UNIT, Pass, Tables, rows};
@@ -21,7 +22,7 @@ pub(crate) struct Memory {
     queue: Queue,
     lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
-    /// Keys that a mode derives for each message.
+    /// KeySet that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
 }
 
@@ -40,7 +41,7 @@ impl Memory {
 pub(crate) struct Work<'a> {
     pub jobs: &'a [Job],
     pub alike: Alike,
-    pub keys: Keys<'a>,
+    pub keys: KeySet<'a>,
     pub memory: &'a mut Memory,
     /// The parallelism degree P.
     pub degree: usize,
@@ -60,7 +61,7 @@ pub(crate) fn batch<M: Pass>(backend: Backend, work: Work<'_>) {
 
 /// Runs `M` on one message, with the widest registers there are.
 #[inline(always)]
-pub(crate) fn alone<M: Pass>(key: &Key, job: &Job, verdict: Option<&mut Block>) {
+pub(crate) fn alone<M: Pass>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
     let backend = Backend::widest();
     if const { one_lane_is_all::<M>() } {
         dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
@@ -94,7 +95,7 @@ const fn in_order<S: Isa, M: Pass>() -> bool {
 #[inline(always)]
 fn kernel_alone<S: Isa, M: Pass>(
     s: S,
-    key: &Key,
+    key: &Expanded,
     job: &Job,
     verdict: Option<&mut Block>,
     by_itself: bool,
@@ -156,7 +157,7 @@ fn kernel_alone<S: Isa, M: Pass>(
 
 /// A message of a batch that has none beside it.
 #[inline(never)]
-fn left_over<S: Isa, M: Pass>(s: S, key: &Key, job: &Job, verdict: Option<&mut Block>) {
+fn left_over<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
     kernel_alone::<S, M>(s, key, job, verdict, false);
 }
 
@@ -167,7 +168,7 @@ fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
         || {
             let made;
             let shared = match work.keys {
-                Keys::Shared(key) => {
+                KeySet::Shared(key) => {
                     made = s.keys(key, M::USES);
                     Some(&made)
                 }
@@ -206,7 +207,7 @@ fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
 /// Fetches the round keys that a message wants of a key, but those that came with its header
 /// when it was checked.
 #[inline(always)]
-fn fetch<S: Isa, M: Pass>(s: S, key: &Key) {
+fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
     if const { M::USES.inverse }
         && let Some(inverse) = key.inverse()
     {
@@ -247,7 +248,7 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
     let one = match (shared, keys) {
-        (Some(keys), Keys::Shared(key)) => Some(Shared { s, keys, key }),
+        (Some(keys), KeySet::Shared(key)) => Some(Shared { s, keys, key }),
         _ => None,
     };
     // In the caller's order: those that are better done by themselves.
@@ -412,7 +413,7 @@ trait GroupKeys<S: Isa, const L: usize> {
 struct Shared<'k, S: Isa> {
     s: S,
     keys: &'k S::Keys,
-    key: &'k Key,
+    key: &'k Expanded,
 }
 
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
@@ -460,7 +461,7 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
 fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
-    key: impl Fn(u32) -> &'k Key + Copy,
+    key: impl Fn(u32) -> &'k Expanded + Copy,
     group_keys: &impl GroupKeys<S, L>,
     beside: &mut impl Beside,
     derived: Option<&mut LaneKeys<L>>,
@@ -603,7 +604,7 @@ const FAR: usize = 16;
 trait Beside {
     type S: Isa;
     /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
-    fn under(&self, key: u32, l: usize, f: impl FnOnce(&Key));
+    fn under(&self, key: u32, l: usize, f: impl FnOnce(&Expanded));
     fn token(&self) -> Self::S;
     /// Blocks in a row.
     #[inline(always)]
@@ -634,7 +635,7 @@ fn pays<S: Isa>(lanes: usize, rest: usize, fixed: usize) -> bool {
 /// Under one key, which keeps the tables.
 struct OneKey<'k, S: Isa> {
     s: S,
-    key: &'k Key,
+    key: &'k Expanded,
     /// In the instruction set's form, if that was made before.
     keys: Option<&'k S::Keys>,
 }
@@ -643,7 +644,7 @@ impl<S: Isa> Beside for OneKey<'_, S> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, _: u32, _: usize, f: impl FnOnce(&Key)) {
+    fn under(&self, _: u32, _: usize, f: impl FnOnce(&Expanded)) {
         f(self.key)
     }
 
@@ -679,7 +680,7 @@ const LONG: usize = 1 << 10;
 #[inline(always)]
 fn first_rounds<S: Isa, M: Pass>(
     s: S,
-    key: &Key,
+    key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
     if const { !matches!(M::FEED, Feed::Counter) || !S::ROUNDS } {
@@ -701,7 +702,7 @@ const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
 /// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made
 /// once a key.
 #[inline(never)]
-fn tables<S: Isa, M: Pass>(s: S, key: &Key, blocks: usize) -> Tables {
+fn tables<S: Isa, M: Pass>(s: S, key: &Expanded, blocks: usize) -> Tables {
     let mut tables = [[0; 16]; 2 * MAX_LANES];
     s.enter(
         #[inline(always)]
@@ -714,7 +715,7 @@ fn tables<S: Isa, M: Pass>(s: S, key: &Key, blocks: usize) -> Tables {
 #[inline(always)]
 fn kept_tables<'t, S: Isa, M: Pass>(
     s: S,
-    key: &'t Key,
+    key: &'t Expanded,
     made: &'t mut Option<Tables>,
 ) -> &'t Tables {
     match key.tables(S::LANES, || tables::<S, M>(s, key, usize::MAX)) {
@@ -731,11 +732,11 @@ struct ManyKeys<S, F> {
     again: Option<bool>,
 }
 
-impl<'j, S: Isa, F: Fn(u32) -> &'j Key + Copy> Beside for ManyKeys<S, F> {
+impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Beside for ManyKeys<S, F> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, key: u32, _: usize, f: impl FnOnce(&Key)) {
+    fn under(&self, key: u32, _: usize, f: impl FnOnce(&Expanded)) {
         f((self.key)(key))
     }
 
@@ -785,7 +786,7 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, _: u32, l: usize, f: impl FnOnce(&Key)) {
+    fn under(&self, _: u32, l: usize, f: impl FnOnce(&Expanded)) {
         f(&self.keys.key(l))
     }
 
@@ -815,7 +816,7 @@ impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
 #[inline(always)]
 fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
-    key: &Key,
+    key: &Expanded,
     keys: Option<&S::Keys>,
     keeps: bool,
     group: &mut Group<'_, '_, L, IDLE>,

@@ -4,9 +4,10 @@
 #![allow(unsafe_code)]
 
 use crate::bytes;
+use crate::expanded::Expanded;
 use crate::isa::{Block, Isa, Wide};
 use crate::job::Job;
-use crate::key::{Key, Keys};
+use crate::key_set::KeySet;
 use crate::parts::{gather_of, nowhere, tag};
 use crate::pass::{MAX_UNIT, both};
 
@@ -114,14 +115,14 @@ pub(crate) fn up<F: Facts + ?Sized>(m: &F, n: usize, x: F::W) -> F::W {
 #[derive(Clone, Copy)]
 pub(crate) struct Fact<'j> {
     job: &'j Job,
-    pub key: &'j Key,
+    pub key: &'j Expanded,
     /// Whether the tag was given with the message.
     given: bool,
 }
 
 impl<'j> Fact<'j> {
     #[inline(always)]
-    pub(crate) fn new(job: &'j Job, key: &'j Key, given: bool) -> Self {
+    pub(crate) fn new(job: &'j Job, key: &'j Expanded, given: bool) -> Self {
         Fact { job, key, given }
     }
 
@@ -260,7 +261,7 @@ pub(crate) struct InLanes<'l, S, const L: usize> {
     pub used: usize,
     /// Whether nonces, associated data and tags are of the same lengths in all.
     pub alike: bool,
-    pub keys: Keys<'l>,
+    pub keys: KeySet<'l>,
     /// Whether tags are given.
     pub given: bool,
 }

@@ -56,7 +56,7 @@ use crate::comb::Comb;
 use crate::error::{Allowed, Error, Field};
 use crate::isa::Block;
 use crate::key::Key;
-use crate::modes::Mode;
+use crate::modes::Ecb;
 use crate::text::Text;
 use alloc::string::String;
 use alloc::vec;
@@ -97,7 +97,7 @@ const STRETCH: usize = 2048;
 /// ```
 #[derive(Clone)]
 pub struct Ff1 {
-    keys: Vec<Key>,
+    keys: Vec<Key<Ecb>>,
     radix: u32,
     /// The least number of numerals.
     least: usize,
@@ -146,7 +146,7 @@ impl Ff1 {
             least += 1;
         }
         Ok(Ff1 {
-            keys: vec![Key::new(Mode::Ecb, key)?],
+            keys: vec![Key::new(key)?],
             radix,
             least: least as usize,
             numerals: Numerals::new(radix),
@@ -196,7 +196,7 @@ impl Ff1 {
             let most = Allowed::AtMost(u32::MAX as usize);
             return Err(Error::new(Field::Count, count, most));
         };
-        self.keys.push(Key::new(Mode::Ecb, key)?);
+        self.keys.push(Key::new(key)?);
         Ok(place)
     }
 
@@ -353,7 +353,7 @@ fn alike<T: Numeral, O: Offset>(values: &Values<'_, T, O>, i: u32) -> (u32, usiz
 struct Run<'a> {
     ff1: &'a Ff1,
     way: Way,
-    key: &'a Key,
+    key: &'a Key<Ecb>,
     /// For a backend of the caller's choice.
     comb: &'a mut Option<Comb>,
     /// Their places, in ascending order.

@@ -10,9 +10,9 @@
 //! from. The portable backend has one product, in software.
 
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::gf128;
 use crate::isa::Block;
-use crate::key::Key;
 use crate::modes::Mode;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -225,7 +225,7 @@ impl Case {
 /// Operands: a key, a text, and the values that chains go on from.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // software needs few of them
 pub struct Work {
-    key: Key,
+    key: Expanded,
     /// H^32 to H.
     powers: [Block; ROW],
     /// Multiples of a block by powers of x.
@@ -243,7 +243,7 @@ impl Work {
     /// # Panics
     /// Never.
     pub fn new(rows: usize) -> Work {
-        let key = Key::new(Mode::Gcm, &[0x42; 16]).expect("a key of 16 bytes");
+        let key = Expanded::new(Mode::Gcm, &[0x42; 16]).expect("a key of 16 bytes");
         let h = u128::from_le_bytes(*key.subkey(0));
         let (mut power, mut multiple) = (h, h);
         let mut powers = [*key.subkey(0); ROW];

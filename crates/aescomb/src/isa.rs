@@ -11,7 +11,7 @@
 
 use crate::backend::{Backend, dispatch};
 use crate::counting::Counting;
-use crate::key::Key;
+use crate::expanded::Expanded;
 use crate::lane_keys::{LaneKeys, Uses};
 use crate::pass::{FORWARD, INVERSE, Pass};
 use core::ops::{BitAnd, BitXor};
@@ -43,7 +43,7 @@ pub(crate) use {
 };
 
 /// [`Isa::expand`] on a backend.
-pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], part: Part) {
+pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Expanded], part: Part) {
     for key in &mut *out {
         key.has_second |= part == Part::Second;
     }
@@ -51,9 +51,9 @@ pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Key], part: Par
 }
 
 /// CIPH_K of one block.
-pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block {
+pub(crate) fn encrypt_block(backend: Backend, key: &Expanded, block: Block) -> Block {
     #[inline(never)]
-    fn run<S: Isa>(s: S, key: &Key, block: Block) -> Block {
+    fn run<S: Isa>(s: S, key: &Expanded, block: Block) -> Block {
         s.enter(
             #[inline(always)]
             || {
@@ -65,7 +65,7 @@ pub(crate) fn encrypt_block(backend: Backend, key: &Key, block: Block) -> Block 
     dispatch!(backend, s => run(s.narrow(), key, block))
 }
 
-/// Which schedule of a [`Key`] an expansion is for.
+/// Which schedule of an [`Expanded`] key an expansion is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The first, with CIPH_K(0^128).
@@ -345,7 +345,7 @@ pub(crate) trait Isa: Copy {
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 
     /// FIPS 197 section 5.2 for keys of one length, several at once.
-    fn expand(self, raw: &[&[u8]], out: &mut [Key], part: Part);
+    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], part: Part);
     /// The same for keys that a row holds, one in each lane: its `bytes` bytes are
     /// those of `raw[0]` and then those of `raw[1]`.
     fn expand_row<const L: usize>(
@@ -361,11 +361,11 @@ pub(crate) trait Isa: Copy {
     fn inverse_mix(self, x: Self::W) -> Self::W;
 
     /// Of the schedules that `uses` says.
-    fn keys(self, key: &Key, uses: Uses) -> Self::Keys;
+    fn keys(self, key: &Expanded, uses: Uses) -> Self::Keys;
     /// Brings the line that a block begins in into the nearest cache.
     fn fetch(self, block: &Block);
     /// Gives each lane of `keys` what `uses` says of its key in `of`; all are of one size.
-    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Key; L], uses: Uses);
+    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses);
     /// Of the schedules that `uses` says, which `keys` has; of a 128-bit key, if that is known.
     fn load_keys(self, keys: &Self::Keys, uses: Uses, aes_128: bool) -> Self::Loaded<'_>;
     fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
@@ -504,13 +504,19 @@ pub(crate) trait Isa: Copy {
 pub(crate) struct Uniform<'k, S: Isa> {
     pub s: S,
     keys: S::Loaded<'k>,
-    key: &'k Key,
+    key: &'k Expanded,
     counting: Option<&'k Counting<'k, S>>,
 }
 
 impl<'k, S: Isa> Uniform<'k, S> {
     #[inline(always)]
-    pub(crate) fn new(s: S, keys: &'k S::Keys, key: &'k Key, uses: Uses, aes_128: bool) -> Self {
+    pub(crate) fn new(
+        s: S,
+        keys: &'k S::Keys,
+        key: &'k Expanded,
+        uses: Uses,
+        aes_128: bool,
+    ) -> Self {
         Uniform {
             s,
             keys: s.load_keys(keys, uses, aes_128),
@@ -543,7 +549,7 @@ impl<'k, S: Isa> Uniform<'k, S> {
 
     /// For a mode's loops.
     #[inline(always)]
-    pub(crate) fn of<M: Pass>(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+    pub(crate) fn of<M: Pass>(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
         Uniform::new(s, keys, key, M::USES, M::AES_128)
     }
 }
@@ -604,7 +610,7 @@ pub(crate) struct Once<'k, S: Isa, const L: usize> {
 }
 
 enum OnceKeys<'k, S: Isa, const L: usize> {
-    One(&'k S::Keys, &'k Key),
+    One(&'k S::Keys, &'k Expanded),
     Each(&'k LaneKeys<L>),
 }
 
@@ -628,7 +634,7 @@ impl<S: Isa, const L: usize> Copy for OnceKeys<'_, S, L> {}
 
 impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
     #[inline(always)]
-    pub(crate) fn one(s: S, keys: &'k S::Keys, key: &'k Key) -> Self {
+    pub(crate) fn one(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
         let keys = OnceKeys::One(keys, key);
         Once { s, keys }
     }

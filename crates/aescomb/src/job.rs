@@ -13,8 +13,11 @@ use crate::admission::{Admission, Alike, Call};
 use crate::batch::{Message, Status};
 use crate::bytes;
 use crate::error::{Allowed, Error, Field};
-use crate::key::{Key, Keys};
+use crate::isa::Block;
+use crate::key::AnyKey;
+use crate::mode::Op;
 use crate::modes::padding_len;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -27,9 +30,11 @@ use core::ops::Range;
 /// Calls are fastest where jobs begin at multiples of 64 bytes.
 ///
 /// ```
-/// use aescomb::{Comb, Job, Jobs, Key, Mode, Status};
+/// use aescomb::ffi::{Job, Jobs};
+/// use aescomb::modes::Cbc;
+/// use aescomb::{Comb, Key, Status};
 ///
-/// let key = Key::new(Mode::Cbc, &[0; 16])?;
+/// let key = Key::<Cbc>::new(&[0; 16])?;
 /// let nonce = [3; 16];
 /// let mut memory = [[1; 48]; 3];
 /// let mut ring: Vec<Job> = memory
@@ -56,7 +61,7 @@ use core::ops::Range;
 pub struct Job {
     /// Where the text is read.
     pub src: *const u8,
-    /// Its length; with an appended tag that is opened, with the tag.
+    /// Its length; with an attached tag that is opened, with the tag.
     pub src_len: usize,
     /// Where the result goes: the same place as `src`, or one that has no byte in common
     /// with it.
@@ -71,22 +76,24 @@ pub struct Job {
     /// Its length.
     pub data_len: usize,
     /// Where the tag goes, or where it is if it is to be checked, and then it is only
-    /// read. With an appended tag, a call writes here where that is.
+    /// read. With an attached tag, a call writes here where that is.
     pub tag: *mut u8,
     /// Bytes of the nonce.
     pub nonce_len: u32,
     /// Bytes of the tag.
     pub tag_len: u32,
-    /// Not 0: the tag lies right after the ciphertext. For sealing and opening.
-    pub tag_appended: u32,
+    /// 1: tag and ciphertext are in one piece, the tag where the mode has it
+    /// ([`Info::tag_first`](crate::Info::tag_first)), for sealing and opening. Otherwise 0.
+    pub tag_attached: u32,
     /// For the caller, who may describe several components of associated data; a call
     /// refuses jobs in which it is not 0. ([`Message`] takes several.)
     pub component_count: u32,
     /// For a mode that does not tell ([`Lengths::Untold`](crate::Lengths::Untold)): how
     /// many bytes the message has that is opened. Others do not look at it.
     pub opened_len: usize,
-    /// The job's own key, for [`Jobs::keys`]; null under a shared key.
-    pub key: *const Key,
+    /// The job's own key, for [`Keys::of_messages`](crate::Keys::of_messages); null in other
+    /// calls.
+    pub key: *const AnyKey,
     /// Written by a call, which does not read it: bytes of result, 0 if the job failed
     /// and for tags only.
     pub written: MaybeUninit<usize>,
@@ -110,6 +117,11 @@ unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
 
+/// In `tag_attached`: tag and text are in one piece.
+pub(crate) const ATTACHED: u32 = 1;
+/// In `tag_attached`, of messages only: the tag is apart, and nobody may write it.
+pub(crate) const RECEIVED: u32 = 2;
+
 /// A job without anything.
 impl Default for Job {
     #[inline(always)]
@@ -127,7 +139,7 @@ pub(crate) fn one_by_one() {
 
 /// A job in as few lines of the cache as it can be in: the check and the kernels read it
 /// whole.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Aligned(pub Job);
 
@@ -160,7 +172,7 @@ impl Job {
         tag: core::ptr::null_mut(),
         nonce_len: 0,
         tag_len: 0,
-        tag_appended: 0,
+        tag_attached: 0,
         component_count: 0,
         opened_len: usize::MAX,
         key: core::ptr::null(),
@@ -171,6 +183,7 @@ impl Job {
         components: 0,
     };
 
+    /// Several components of associated data.
     pub(crate) const SEVERAL: u32 = u32::MAX;
 
     /// What the last call made of a message, and the bytes that it wrote.
@@ -209,7 +222,7 @@ impl Job {
         // SAFETY: there are so many jobs, and they are borrowed.
         if let Some((texts, data)) =
             unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
-            && let Some(keys) = call.have_keys(jobs.iter().map(|job| job.place))
+            && let Some(keys) = call.have_keys(jobs.iter())
         {
             return Ok(Alike { texts, data, keys });
         }
@@ -337,6 +350,37 @@ impl Job {
         }
     }
 
+    /// The same job as the kernels do it, in a mode whose attached tag stands before the
+    /// text: in place, the text is moved to where its result will be, and `tag` keeps the tag that
+    /// is to be checked.
+    pub(crate) fn behind_tag(&self, op: Op, tag: &mut Block) -> Job {
+        let mut job = *self;
+        if job.tag_attached != ATTACHED {
+            return job;
+        }
+        let bytes = job.tag_len as usize;
+        let in_place = job.src == job.dst.cast_const();
+        if op == Op::Seal {
+            job.dst = self.dst.wrapping_add(bytes);
+            if in_place {
+                // SAFETY: the destination has room for the text and the tag.
+                unsafe { core::ptr::copy(self.src, job.dst, job.len) };
+                job.src = job.dst.cast_const();
+            }
+        } else if in_place {
+            // SAFETY: the source has the tag and then the text; the destination, which begins
+            // where it does, has room for the text.
+            unsafe {
+                *tag = bytes::load(self.src, bytes);
+                core::ptr::copy(self.src.add(bytes), self.dst, job.len);
+            }
+            job.tag = tag.as_mut_ptr();
+        } else {
+            job.src = self.src.wrapping_add(bytes);
+        }
+        job
+    }
+
     /// Wipes what an opening has written.
     #[cold]
     pub(crate) fn wipe(&self) {
@@ -378,20 +422,16 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// The keys of the jobs, one for each ([`Job::key`]), for calls with these jobs alone:
-    /// they may not outlive them.
-    pub fn keys(&self) -> Keys<'a> {
-        let first = match self.count {
-            0 => core::ptr::null(),
-            // SAFETY: there is a job.
-            _ => unsafe { &raw const (*self.first).key },
-        };
-        Keys::Refs(KeyRefs {
-            first,
-            stride: size_of::<Job>(),
-            len: self.count,
-            borrow: PhantomData,
-        })
+    /// All of them, in parts of `len` jobs.
+    pub(crate) fn parts(&mut self, len: usize) -> Vec<Jobs<'_>> {
+        (0..self.count)
+            .step_by(len)
+            .map(|start| Jobs {
+                first: self.first.wrapping_add(start),
+                count: len.min(self.count - start),
+                borrow: PhantomData,
+            })
+            .collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -406,13 +446,13 @@ impl<'a> Jobs<'a> {
         }
         let admit = |jobs: &mut Self, admission: &mut Admission<'_, '_>, i| {
             let job = jobs.begin(i);
-            lacking(call, job)?;
+            lacking(job)?;
             admission.admit(job)
         };
         admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
         // SAFETY: there are so many jobs, which nobody else uses.
         if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
-            && let Some(keys) = call.have_keys(0..self.count as u32)
+            && let Some(keys) = call.have_keys((0..self.count).map(|i| self.get(i)))
         {
             return Ok(Alike { texts, data, keys });
         }
@@ -429,14 +469,19 @@ impl<'a> Jobs<'a> {
 
     /// Makes jobs that were checked ready for the kernels.
     pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
-        for i in range {
+        for (place, i) in range.enumerate() {
             let (tag, len) = {
                 let job = self.begin(i);
                 call.prepared(job)
             };
             let job = self.at(i);
             // SAFETY: as in `begin`.
-            unsafe { ((*job).tag, (*job).len) = (tag, len) }
+            unsafe {
+                ((*job).tag, (*job).len) = (tag, len);
+                if call.has_own_keys() {
+                    (*job).place = place as u32;
+                }
+            }
         }
     }
 
@@ -452,6 +497,13 @@ impl<'a> Jobs<'a> {
             (*job).len = (*job).src_len;
             &*job
         }
+    }
+
+    /// Job `i`.
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> &Job {
+        // SAFETY: it is there, and nobody else uses it.
+        unsafe { &*self.at(i) }
     }
 
     #[inline(always)]
@@ -481,21 +533,20 @@ impl<'a> Jobs<'a> {
 
 /// What a foreign job lacks, if anything.
 #[inline(always)]
-fn lacking(call: &Call<'_>, job: &Job) -> Result<(), Error> {
+fn lacking(job: &Job) -> Result<(), Error> {
     let nulls = job.src.is_null() & (job.src_len > 0)
         | job.dst.is_null() & (job.dst_len > 0)
         | job.nonce.is_null() & (job.nonce_len > 0)
         | job.data.is_null() & (job.data_len > 0)
-        | job.tag.is_null() & (job.tag_len > 0) & (job.tag_appended == 0);
-    let shared = call.has_shared_key();
-    match nulls | (job.component_count != 0) | (shared & !job.key.is_null()) {
-        true => lack(job, shared),
+        | job.tag.is_null() & (job.tag_len > 0) & (job.tag_attached == 0);
+    match nulls | (job.component_count != 0) | (job.tag_attached > ATTACHED) {
+        true => lack(job),
         false => Ok(()),
     }
 }
 
 #[cold]
-fn lack(job: &Job, shared_key: bool) -> Result<(), Error> {
+fn lack(job: &Job) -> Result<(), Error> {
     let parts = [
         (Field::TextLength, job.src, job.src_len),
         (Field::OutputLength, job.dst.cast_const(), job.dst_len),
@@ -503,7 +554,7 @@ fn lack(job: &Job, shared_key: bool) -> Result<(), Error> {
         (Field::DataLength, job.data, job.data_len),
     ];
     let tag = (Field::TagLength, job.tag.cast_const(), job.tag_len as usize);
-    let beside = (job.tag_appended == 0).then_some(tag);
+    let beside = (job.tag_attached == 0).then_some(tag);
     for (field, place, len) in parts.into_iter().chain(beside) {
         if place.is_null() && len > 0 {
             return Err(Error::new(field, len, Allowed::Exactly(0)));
@@ -513,56 +564,17 @@ fn lack(job: &Job, shared_key: bool) -> Result<(), Error> {
         let given = job.component_count as usize;
         return Err(Error::new(Field::DataCount, given, Allowed::Nothing));
     }
-    match shared_key && !job.key.is_null() {
-        true => Err(Error::new(Field::KeyIndex, 1, Allowed::Exactly(0))),
-        false => Ok(()),
-    }
-}
-
-/// Keys that references lead to: see [`Keys::Refs`].
-#[derive(Clone, Copy, Debug)]
-pub struct KeyRefs<'k> {
-    /// References or null pointers.
-    first: *const *const Key,
-    /// Bytes from one to the next.
-    stride: usize,
-    len: usize,
-    borrow: PhantomData<&'k Key>,
-}
-
-// SAFETY: it is references to keys, which may be sent and shared.
-unsafe impl Send for KeyRefs<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for KeyRefs<'_> {}
-
-impl<'k> KeyRefs<'k> {
-    pub(crate) fn new(refs: &'k [&'k Key]) -> Self {
-        KeyRefs {
-            first: refs.as_ptr().cast(),
-            stride: size_of::<&Key>(),
-            len: refs.len(),
-            borrow: PhantomData,
-        }
-    }
-
-    pub(crate) fn len(self) -> usize {
-        self.len
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(self, i: usize) -> Option<&'k Key> {
-        if i >= self.len {
-            return None;
-        }
-        // SAFETY: there are that many; they are null or lead to keys for `'k`.
-        unsafe { (*self.first.byte_add(i * self.stride)).as_ref() }
-    }
+    Err(Error::new(
+        Field::Tag,
+        job.tag_attached as usize,
+        Allowed::AtMost(ATTACHED as usize),
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::Op;
+    use crate::key::Keys;
     use crate::modes::Mode;
     use alloc::vec::Vec;
 
@@ -589,15 +601,16 @@ mod tests {
             |job| job.data_len = usize::MAX,
             |job| job.component_count = 1,
             |job| job.key = job.src.cast(),
-            |job| job.tag_appended = 1,
+            |job| job.tag_attached = 1,
             |job| job.dst = job.dst.wrapping_add(1),
         ];
         for mode in Mode::ALL {
             let info = mode.info();
             let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
-            let key = Key::new(*mode, &raw).expect("a good key");
+            let key = AnyKey::for_mode(*mode, &raw).expect("a good key");
             for op in info.kind.ops() {
-                let call = Call::new(Keys::Shared(&key), op).expect("an operation of the mode");
+                let call = Call::new(Keys::from(&key), None, op, |_, _, _| {})
+                    .expect("an operation of the mode");
                 let has_data = info.data_components > 0;
                 let good = Job {
                     src: at,

@@ -1,7 +1,7 @@
 //! Keys of messages side by side, one in each lane.
 
+use crate::expanded::{CONSTANTS, Expanded};
 use crate::isa::{Block, Isa, Soft, Way};
-use crate::key::{CONSTANTS, Key};
 
 /// How many constants a mode may derive for a message.
 pub(crate) const DERIVED: usize = 2;
@@ -48,7 +48,13 @@ impl<const L: usize> LaneKeys<L> {
     }
 
     /// Gives lane `l` the key `key`, whose portable form is `soft`.
-    pub(crate) fn set_soft(&mut self, l: usize, key: &Key, soft: [Option<Soft>; 2], uses: Uses) {
+    pub(crate) fn set_soft(
+        &mut self,
+        l: usize,
+        key: &Expanded,
+        soft: [Option<Soft>; 2],
+        uses: Uses,
+    ) {
         let [first, second] = soft;
         self.soft[0][l] = first;
         self.soft[1][l] = second;
@@ -73,8 +79,8 @@ impl<const L: usize> LaneKeys<L> {
     }
 
     /// The key of lane `l`: what was derived for it.
-    pub(crate) fn key(&self, l: usize) -> Key {
-        let mut key = Key::of_rounds(self.rounds);
+    pub(crate) fn key(&self, l: usize) -> Expanded {
+        let mut key = Expanded::of_rounds(self.rounds);
         key.has_second = self.soft[1].get(l).is_some_and(Option::is_some);
         let schedules = [(&mut key.enc, &self.enc), (&mut key.second, &self.second)];
         for (schedule, rows) in schedules {

@@ -7,10 +7,11 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
+use crate::expanded::Expanded;
 use crate::facts::InLanes;
 use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
 use crate::job::{Job, one_by_one};
-use crate::key::{Key, Keys};
+use crate::key_set::KeySet;
 use crate::neighbours::neighbours;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
 use crate::pass::{Feed, HEADER, Own, Pass, State, TAG, Tables, Tail, rows};
@@ -163,13 +164,13 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         s: S,
         messages: &[u32],
         (jobs, alike): (&'j [Job], bool),
-        keys: Keys<'_>,
+        keys: KeySet<'_>,
         verdicts: Option<&'g mut [Block]>,
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
         assert!(!messages.is_empty() && messages.len() <= S::LANES);
         let used = messages.len();
-        let own_keys = !matches!(keys, Keys::Shared(_));
+        let own_keys = !matches!(keys, KeySet::Shared(_));
         self.fill::<M>(S::LANES, messages, jobs, own_keys, alike);
         if const { M::HEADER > 0 || M::MORE } {
             self.make_header::<S, M>(s, used, keys, verdicts.is_some());
@@ -299,7 +300,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// Makes the header rows.
     #[inline(never)]
-    fn make_header<S: Isa, M: Pass>(&mut self, s: S, used: usize, keys: Keys<'_>, given: bool) {
+    fn make_header<S: Isa, M: Pass>(&mut self, s: S, used: usize, keys: KeySet<'_>, given: bool) {
         s.enter(
             #[inline(always)]
             || {
@@ -807,7 +808,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         &mut self,
         s: S,
         l: usize,
-        key: (&S::Keys, &Key),
+        key: (&S::Keys, &Expanded),
         tables: &Tables,
     ) {
         assert!(l < self.used);
@@ -829,7 +830,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Runs the rest of the first lane's rows, where no other lane has any.
     #[inline(always)]
-    pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Key) {
+    pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Expanded) {
         let lanes = &mut *self.lanes;
         let mut state = [[0; 16]; MAX_STATE];
         for (block, row) in state.iter_mut().zip(&lanes.state) {
@@ -943,7 +944,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 #[inline(never)]
 unsafe fn one_lane<N: Isa, M: Pass>(
     n: N,
-    key: &Key,
+    key: &Expanded,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
     state: &mut [Block; MAX_STATE],

@@ -7,9 +7,10 @@
 //! Lauridsen and Tischhauser ([`plan`]).
 //!
 //! ```
-//! use aescomb::{Comb, Key, Message, Mode, Text};
+//! use aescomb::modes::Cbc;
+//! use aescomb::{Comb, Key, Message, Text};
 //!
-//! let key = Key::new(Mode::Cbc, &[0x42; 16])?;
+//! let key = Key::<Cbc>::new(&[0x42; 16])?;
 //! let mut packets = vec![vec![7u8; 64]; 100];
 //! let nonces: Vec<[u8; 16]> = (0..100u128).map(u128::to_be_bytes).collect();
 //!
@@ -23,8 +24,10 @@
 //! # Ok::<(), aescomb::Error>(())
 //! ```
 //!
-//! - [`Key`]: a key expanded for a [`Mode`].
-//! - [`Message`] and [`Packed`]: the two forms of a batch; [`Jobs`] for foreign callers.
+//! - [`Key`]: a key of a mode, a type of [`modes`]; [`AnyKey`] for a [`Mode`] that is known at
+//!   run time.
+//! - [`Message`] and [`Packed`]: the two forms of a batch; [`ffi`] for foreign callers.
+//! - [`Messages`]: memory for batches that are made of iterators.
 //! - [`Comb`]: the scheduler object that runs batches.
 //! - `Team` (feature `rayon`): large batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
@@ -66,19 +69,24 @@ mod batch;
 mod bytes;
 mod comb;
 mod counting;
+mod engine;
 mod error;
+mod expanded;
 mod facts;
 pub mod ff1;
+pub mod ffi;
 #[doc(hidden)]
 pub mod field;
 mod gf128;
 mod isa;
 mod job;
 mod key;
+mod key_set;
 mod lane_keys;
 mod lanes;
+mod messages;
 mod mode;
-mod modes;
+pub mod modes;
 mod neighbours;
 mod parts;
 mod pass;
@@ -86,7 +94,6 @@ pub mod plan;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 
-mod engine;
 mod single;
 mod solo;
 mod span;
@@ -96,10 +103,10 @@ mod text;
 
 pub use backend::Backend;
 pub use batch::{Batch, Layout, Message, MessageResult, Offset, Packed, Status};
-pub use comb::{Comb, Verdict};
-pub use error::{Allowed, Error, Field};
-pub use job::{Job, Jobs, KeyRefs};
-pub use key::{Key, Keys};
+pub use comb::Comb;
+pub use error::{Allowed, Error, Failed, Field, Given, OpenError};
+pub use key::{AnyKey, Key, Keys};
+pub use messages::Messages;
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
 pub use modes::Mode;
 #[cfg(feature = "rayon")]

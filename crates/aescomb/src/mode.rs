@@ -76,6 +76,9 @@ pub struct Info {
     pub parallel_decrypt: bool,
     /// Whether decryption needs the inverse of the block cipher.
     pub inverse: bool,
+    /// Whether a tag that is attached to the text stands before it, as in RFC 5297. In other
+    /// modes it stands after it.
+    pub tag_first: bool,
     /// What happens when a nonce repeats under one key.
     pub nonce_reuse: &'static str,
     /// `None` for modes of a standard. For the others, what became of the mode: they

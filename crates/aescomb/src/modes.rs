@@ -1,12 +1,22 @@
-//! The registry of modes: a mode is one file here and one line in [`register!`].
+//! The modes of operation: [`Mode`], by name, and each as a type, for [`Key`](crate::Key).
+//!
+//! ```
+//! use aescomb::modes::{Gcm, TypedMode};
+//! use aescomb::{Key, Mode};
+//!
+//! assert_eq!(Gcm::MODE, Mode::Gcm);
+//! assert_eq!(Key::<Gcm>::new(&[0; 16])?.mode(), Mode::Gcm);
+//! # Ok::<(), aescomb::Error>(())
+//! ```
+// A mode is one file here and one line in `register!`.
 
-use crate::admission::Rules;
+use crate::admission::{Rules, no_operation};
 use crate::backend::Backend;
 use crate::engine::{Work, batch};
-use crate::error::Error;
+use crate::error::OpenError;
+use crate::expanded::Expanded;
 use crate::job::Job;
-use crate::key::Key;
-use crate::mode::{Info, Op};
+use crate::mode::{Info, Kind, Op};
 use crate::pass::{Limits, Pass, Registered};
 use crate::single::single;
 
@@ -53,8 +63,74 @@ mod xts;
 pub(crate) use cbc::Encrypt as CbcEncrypt;
 pub(crate) use pkcs7::padding_len;
 
+mod sealed {
+    use super::{Backend, Expanded, Job, Mode, OpenError, Work};
+
+    /// What calls need of a mode. `pub` in a private module: nobody else can implement it.
+    #[allow(private_interfaces)]
+    pub trait Kernels: 'static {
+        /// The mode of all keys; `None` for that of a call's first.
+        const KNOWN: Option<Mode>;
+        /// Runs a batch: encryption, sealing, or the computation of tags.
+        fn forward(mode: Mode, backend: Backend, work: Work<'_>);
+        /// Runs a batch: decryption, opening.
+        fn backward(mode: Mode, backend: Backend, work: Work<'_>);
+        /// Checks one message and does it.
+        fn alone<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+    }
+
+    /// The two operations of a mode on one message: functions of their own, compiled in this
+    /// crate once.
+    #[allow(private_interfaces)]
+    pub trait Alone {
+        fn forward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+        fn backward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+    }
+}
+use sealed::Alone;
+pub(crate) use sealed::Kernels;
+
+/// A mode that is a type, such as [`Gcm`]. Sealed.
+pub trait TypedMode: Kernels {
+    /// The same mode as a value.
+    const MODE: Mode;
+}
+
+/// Modes that encrypt and decrypt without a tag, and [`AnyMode`]. Sealed.
+pub trait CipherMode: Kernels {}
+/// Modes that make and verify tags, and encrypt nothing, and [`AnyMode`]. Sealed.
+pub trait MacMode: Kernels {}
+/// Modes that seal and open, and [`AnyMode`]. Sealed.
+pub trait AeadMode: Kernels {}
+
+/// The mode of an [`AnyKey`](crate::AnyKey): any, known at run time.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyMode;
+
+#[allow(private_interfaces)]
+impl Kernels for AnyMode {
+    const KNOWN: Option<Mode> = None;
+
+    fn forward(mode: Mode, backend: Backend, work: Work<'_>) {
+        mode.forward(backend, work);
+    }
+
+    fn backward(mode: Mode, backend: Backend, work: Work<'_>) {
+        mode.backward(backend, work);
+    }
+
+    #[inline(always)]
+    fn alone<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+        key.mode().alone::<OP>(key, job)
+    }
+}
+
+impl CipherMode for AnyMode {}
+impl MacMode for AnyMode {}
+impl AeadMode for AnyMode {}
+
 macro_rules! register {
-    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident = $type:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident: $kind:ident;)*) => {
         /// The modes of operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -62,12 +138,74 @@ macro_rules! register {
             $($(#[doc = $doc])* $(#[cfg($cfg)])? $name,)*
         }
 
-        $($(#[cfg($cfg)])? const _: () = {
-            let sizes = <$type as Registered>::INFO.key_bytes;
-            let small = sizes.len() == 1 && sizes[0] == 16;
-            assert!(<<$type as Registered>::Forward as Pass>::AES_128 == small);
-            assert!(<<$type as Registered>::Backward as Pass>::AES_128 == small);
-        };)*
+        $(
+            $(#[doc = $doc])*
+            $(#[cfg($cfg)])?
+            #[derive(Clone, Copy, Debug)]
+            pub struct $name;
+
+            $(#[cfg($cfg)])?
+            const _: () = {
+                let sizes = $name::INFO.key_bytes;
+                let small = sizes.len() == 1 && sizes[0] == 16;
+                assert!(<$name as Registered>::Forward::AES_128 == small);
+                assert!(<$name as Registered>::Backward::AES_128 == small);
+                assert!(matches!($name::INFO.kind, Kind::$kind));
+            };
+
+            #[allow(private_interfaces)]
+            $(#[cfg($cfg)])?
+            impl Kernels for $name {
+                const KNOWN: Option<Mode> = Some(Mode::$name);
+
+                #[inline(never)]
+                fn forward(_: Mode, backend: Backend, work: Work<'_>) {
+                    batch::<<$name as Registered>::Forward>(backend, work);
+                }
+
+                #[inline(never)]
+                fn backward(_: Mode, backend: Backend, work: Work<'_>) {
+                    batch::<<$name as Registered>::Backward>(backend, work);
+                }
+
+                #[inline(always)]
+                fn alone<const OP: u8>(
+                    key: &Expanded,
+                    job: &mut Job,
+                ) -> Result<usize, OpenError> {
+                    let [forward, backward] = const { Kind::$kind.ops() };
+                    if OP == forward as u8 {
+                        Self::forward_alone(key, job)
+                    } else if OP == backward as u8 {
+                        Self::backward_alone(key, job)
+                    } else {
+                        Err(no_operation(Mode::$name, Op::ALL[OP as usize]).into())
+                    }
+                }
+            }
+
+            #[allow(private_interfaces)]
+            $(#[cfg($cfg)])?
+            impl Alone for $name {
+                #[inline(never)]
+                fn forward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+                    single::<$name, { Kind::$kind.ops()[0] as u8 }>(key, job)
+                }
+
+                #[inline(never)]
+                fn backward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+                    single::<$name, { Kind::$kind.ops()[1] as u8 }>(key, job)
+                }
+            }
+
+            $(#[cfg($cfg)])?
+            impl TypedMode for $name {
+                const MODE: Mode = Mode::$name;
+            }
+
+            $(#[cfg($cfg)])?
+            impl kind::$kind for $name {}
+        )*
 
         impl Mode {
             /// All modes: the registry.
@@ -76,137 +214,139 @@ macro_rules! register {
             /// What is known of the mode.
             pub fn info(self) -> &'static Info {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => const { &<$type as Registered>::INFO },)*
+                    $($(#[cfg($cfg)])? Mode::$name => const { &$name::INFO },)*
                 }
             }
 
             /// What its messages may be.
             pub(crate) fn rules(self, op: Op) -> &'static Rules {
                 let all: &'static [Rules; 6] = match self {
-                    $($(#[cfg($cfg)])? Mode::$name => {
-                        const { &Rules::all(&<$type as Registered>::INFO) }
-                    })*
+                    $($(#[cfg($cfg)])? Mode::$name => const { &Rules::all(&$name::INFO) },)*
                 };
                 &all[op as usize]
             }
 
             /// Computes the mode's constants of an expanded key.
-            pub(crate) fn constants(self, backend: Backend, key: &mut Key) {
+            pub(crate) fn constants(self, backend: Backend, key: &mut Expanded) {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::constants(backend, key),)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::constants(backend, key),)*
                 }
             }
 
             /// Whether the two keys of a mode with two must not be equal.
             pub(crate) fn keys_differ(self) -> bool {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::KEYS_DIFFER,)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::KEYS_DIFFER,)*
                 }
             }
 
             /// The most bytes of text and of associated data of a message.
             pub(crate) fn limits(self, job: &Job) -> Limits {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => <$type as Registered>::limits(job.nonce_len as usize),)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::limits(job.nonce_len as usize),)*
                 }
             }
 
-            /// Runs a batch.
-            pub(crate) fn run(self, op: Op, backend: Backend, work: Work<'_>) {
+            fn forward(self, backend: Backend, work: Work<'_>) {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => match op {
-                        Op::Decrypt | Op::Open => {
-                            batch::<<$type as Registered>::Backward>(backend, work)
-                        }
-                        _ => batch::<<$type as Registered>::Forward>(backend, work),
-                    },)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::forward(self, backend, work),)*
                 }
             }
 
-            /// Checks one message and does it.
+            fn backward(self, backend: Backend, work: Work<'_>) {
+                match self {
+                    $($(#[cfg($cfg)])? Mode::$name => $name::backward(self, backend, work),)*
+                }
+            }
+
             #[inline(always)]
-            pub(crate) fn run_alone<const OP: u8>(
+            fn alone<const OP: u8>(
                 self,
-                key: &Key,
+                key: &Expanded,
                 job: &mut Job,
-            ) -> Result<usize, Error> {
+            ) -> Result<usize, OpenError> {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => single::<$type, OP>(key, job),)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::alone::<OP>(key, job),)*
                 }
             }
         }
     };
 }
 
+/// The traits of types by their kinds.
+mod kind {
+    pub(super) use super::{AeadMode as Aead, CipherMode as Cipher, MacMode as Mac};
+}
+
 register! {
     /// Electronic codebook.
-    Ecb = ecb::Ecb;
+    Ecb: Cipher;
     /// Electronic codebook with PKCS#7 padding.
-    EcbPkcs7 = ecb::EcbPkcs7;
+    EcbPkcs7: Cipher;
     /// Cipher block chaining.
-    Cbc = cbc::Cbc;
+    Cbc: Cipher;
     /// Cipher block chaining with PKCS#7 padding.
-    CbcPkcs7 = cbc::CbcPkcs7;
+    CbcPkcs7: Cipher;
     /// Cipher feedback with 128-bit segments.
-    Cfb128 = cfb::Cfb128;
+    Cfb128: Cipher;
     /// Output feedback.
-    Ofb = ofb::Ofb;
+    Ofb: Cipher;
     /// Counter mode with a 128-bit big-endian counter.
-    Ctr = ctr::Ctr;
+    Ctr: Cipher;
     /// Counter mode with the 32-bit big-endian counter of GCM.
-    Ctr32 = ctr::Ctr32;
+    Ctr32: Cipher;
     /// XEX-based tweaked codebook with ciphertext stealing.
-    Xts = xts::Xts;
+    Xts: Cipher;
     /// Cipher-based message authentication code.
-    Cmac = cmac::Cmac;
+    Cmac: Mac;
     /// Parallelizable message authentication code (PMAC1).
-    Pmac = pmac::Pmac;
+    Pmac: Mac;
     /// Galois message authentication code.
-    Gmac = gcm::Gmac;
+    Gmac: Mac;
     /// Counter with CBC-MAC.
-    Ccm = ccm::Ccm;
+    Ccm: Aead;
     /// Galois/counter mode.
-    Gcm = gcm::Gcm;
+    Gcm: Aead;
     /// Offset codebook (OCB3).
-    Ocb = ocb::Ocb;
+    Ocb: Aead;
     /// Synthetic initialisation vector, deterministic.
-    Siv = siv::Siv;
+    Siv: Aead;
     /// Nonce misuse-resistant GCM.
-    GcmSiv = gcm_siv::GcmSiv;
+    GcmSiv: Aead;
     /// CLOC v3 with a nonce of 12 bytes and a tag of 8, for research.
     #[cfg(feature = "research")]
-    Cloc = cloc::Cloc;
+    Cloc: Aead;
     /// SILC v3 with a nonce of 12 bytes and a tag of 8, for research.
     #[cfg(feature = "research")]
-    Silc = silc::Silc;
+    Silc: Aead;
     /// AES-JAMBU v2, for research.
     #[cfg(feature = "research")]
-    Jambu = jambu::Jambu;
+    Jambu: Aead;
     /// POET v2 with AES-128 as its hash function, for research.
     #[cfg(feature = "research")]
-    Poet = poet::Poet;
+    Poet: Aead;
     /// McOE-G, completed where its paper could not be had, for research.
     #[cfg(feature = "research")]
-    McoeG = mcoe_g::McoeG;
+    McoeG: Aead;
     /// AES-OTR v3 with parallel associated data. For research.
     #[cfg(feature = "research")]
-    Otr = otr::Otr;
+    Otr: Aead;
     /// AES-COPA v2. For research.
     #[cfg(feature = "research")]
-    Copa = copa::Copa;
+    Copa: Aead;
     /// PMAC+CTR, completed by us. For research.
     #[cfg(feature = "research")]
-    PmacCtr = pmac_ctr::PmacCtr;
+    PmacCtr: Aead;
     /// COBRA, completed by us. For research.
     #[cfg(feature = "research")]
-    Cobra = cobra::Cobra;
+    Cobra: Aead;
     /// Regular Julius-ECB. For research.
     #[cfg(feature = "research")]
-    Julius = julius::Julius;
+    Julius: Aead;
     /// AES-CPFB v1: counter and plaintext feedback, for research.
     #[cfg(feature = "research")]
-    Cpfb = cpfb::Cpfb;
+    Cpfb: Aead;
     /// Silver v1, for research.
     #[cfg(feature = "research")]
-    Silver = silver::Silver;
+    Silver: Aead;
 }

@@ -9,8 +9,8 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
+use crate::expanded::Expanded;
 use crate::isa::{Block, Cipher, Field, Isa, Plain, Polyval, Sums, Uniform, Way, Wide};
-use crate::key::Key;
 use crate::lanes::{MAX_LANES, take_row};
 use crate::pass::{Holds, MAX_UNIT, Pass, SECOND, State, Tables, both};
 use core::cell::Cell;
@@ -376,7 +376,7 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 #[inline(never)]
 pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
-    keys: (&S::Keys, &Key),
+    keys: (&S::Keys, &Expanded),
     tables: &Tables,
     text: (*const u8, *mut u8),
     rows: Range<usize>,
@@ -409,7 +409,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
 #[inline(always)]
 pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    (keys, key): (&S::Keys, &Expanded),
     hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
@@ -494,7 +494,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
 #[inline(always)]
 fn row<'k, 't, S: Isa, M: Pass>(
     s: S,
-    (keys, key): (&'k S::Keys, &'k Key),
+    (keys, key): (&'k S::Keys, &'k Expanded),
     hashing: &'t Hashing<'t, S::Unit>,
     late: Option<&'t Late<S>>,
 ) -> Neighbours<'k, 't, S, false> {

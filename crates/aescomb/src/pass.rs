@@ -2,9 +2,9 @@
 //! goes ([`Pass`]), once, for all widths, instruction sets and key forms.
 
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
-use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::Info;
@@ -36,7 +36,7 @@ pub(crate) trait Registered {
 
     /// Puts the mode's constants of a key into `key.sub`, where `key.sub[0]` is
     /// CIPH_K(0^128).
-    fn constants(_backend: Backend, key: &mut Key) {
+    fn constants(_backend: Backend, key: &mut Expanded) {
         key.sub[0] = [0; 16];
     }
 
@@ -351,7 +351,7 @@ pub(crate) trait Pass {
     /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
     /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
-    fn tables<S: Isa>(_s: S, _key: &Key, _blocks: usize, _tables: &mut Tables) {}
+    fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut Tables) {}
 
     /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.

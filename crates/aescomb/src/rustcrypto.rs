@@ -38,8 +38,8 @@
 //! let cipher = Aes128Gcm::new(&[7; 16].into());
 //! let (mut a, mut b) = (*b"one..............tag", *b"three............tag");
 //! let mut batch = [
-//!     Message::new(Text::in_place_with_room(&mut a, 4)).nonce(&[1; 12]).tag_appended(16),
-//!     Message::new(Text::in_place_with_room(&mut b, 4)).nonce(&[2; 12]).tag_appended(16),
+//!     Message::new(Text::in_place_with_room(&mut a, 4)).nonce(&[1; 12]).tag_attached(16),
+//!     Message::new(Text::in_place_with_room(&mut b, 4)).nonce(&[2; 12]).tag_attached(16),
 //! ];
 //! Comb::new().seal(cipher.key(), &mut batch)?;
 //! # Ok::<(), aescomb::Error>(())
@@ -51,7 +51,7 @@
 //! - A type is made from a key, not from a cipher: modes implement `KeyIvInit`, not
 //!   `InnerIvInit`, and only AEADs can be made `From` one of [`Aes`].
 //! - A message that an AEAD refuses to open leaves zeros in the destination.
-//! - An object holds an expanded key of 896 bytes.
+//! - An object holds an expanded key of 704 bytes.
 //! - Only what this library computes: big-endian counters of 128 and 32 bits, tags
 //!   of 8, 12 and 16 bytes for OCB, and no buffered form of CFB.
 
@@ -60,7 +60,7 @@
 // and its lifetimes, and they are the same place or have no byte in common.
 #![allow(unsafe_code)]
 
-use crate::modes::Mode;
+use crate::modes::{CipherMode, Ecb, TypedMode};
 use crate::{Message, Text};
 
 mod aeads;
@@ -105,13 +105,13 @@ mod sealed {
         /// Bytes of two keys, one after the other.
         type Two: ArraySize;
         /// The expanded key, for electronic codebook.
-        fn codebook(&self) -> &crate::Key;
+        fn codebook(&self) -> &crate::Key<super::Ecb>;
     }
 }
 
 /// Expands a key whose length its type has seen to.
-fn expanded(mode: Mode, raw: &[u8]) -> crate::Key {
-    match crate::Key::new(mode, raw) {
+fn expanded<M: TypedMode>(raw: &[u8]) -> crate::Key<M> {
+    match crate::Key::new(raw) {
         Ok(key) => key,
         Err(e) => unreachable!("{e}"),
     }
@@ -119,7 +119,11 @@ fn expanded(mode: Mode, raw: &[u8]) -> crate::Key {
 
 /// Encrypts or decrypts `buf`, whose length the caller has seen to, with a nonce of
 /// the right length.
-fn crypt<const OP: u8>(key: &crate::Key, nonce: &[u8], buf: InOutBuf<'_, '_, u8>) {
+fn crypt<const OP: u8, M: CipherMode>(
+    key: &crate::Key<M>,
+    nonce: &[u8],
+    buf: InOutBuf<'_, '_, u8>,
+) {
     // Not to be ignored: the text would be left as it was.
     if let Err(e) = key.alone::<OP>(Message::new(text(buf)).nonce(nonce)) {
         unreachable!("{e}");

@@ -8,10 +8,10 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
+use crate::expanded::Expanded;
 use crate::facts::{Fact, One};
 use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
 use crate::job::Job;
-use crate::key::Key;
 use crate::lanes::{Last, Piece, two_pieces, whole_end};
 use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
 use crate::pass::{Feed, HEADER, Link, Pass, State, Tables, Tail, rows};
@@ -38,7 +38,7 @@ pub(crate) const fn has_solos<S: Isa, M: Pass>() -> bool {
 #[inline(always)]
 pub(crate) fn solo<S: Isa, M: Pass>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    (keys, key): (&S::Keys, &Expanded),
     tables: &Tables,
     job: &Job,
     verdict: Option<&mut Block>,
@@ -54,7 +54,7 @@ pub(crate) fn solo<S: Isa, M: Pass>(
 #[inline(always)]
 fn message<S: Isa, M: Pass, const LONG: bool>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    (keys, key): (&S::Keys, &Expanded),
     tables: &Tables,
     job: &Job,
     verdict: Option<&mut Block>,
@@ -96,7 +96,7 @@ pub(crate) const fn is_chain<M: Pass>() -> bool {
 #[inline(always)]
 pub(crate) fn chain<N: Isa, M: Pass>(
     n: N,
-    (keys, key): (&N::Keys, &Key),
+    (keys, key): (&N::Keys, &Expanded),
     job: &Job,
     verdict: Option<&mut Block>,
 ) {

@@ -7,9 +7,9 @@
 #![allow(unsafe_code)]
 
 use crate::counting::{Counting, FirstRounds};
+use crate::expanded::Expanded;
 use crate::isa::{Block, Isa, Uniform};
 use crate::job::Job;
-use crate::key::Key;
 use crate::pass::{Feed, HEADER, Pass, State, Tail};
 
 /// Does the whole message, long ones with the key's table for counters, if there is one.
@@ -22,7 +22,7 @@ use crate::pass::{Feed, HEADER, Pass, State, Tail};
 #[inline(always)]
 pub(crate) fn span<S: Isa, M: Pass>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    (keys, key): (&S::Keys, &Expanded),
     first: Option<&FirstRounds>,
     job: &Job,
 ) {
@@ -56,7 +56,7 @@ struct Place<W, State> {
 #[inline(always)]
 fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     s: S,
-    (keys, key): (&S::Keys, &Key),
+    (keys, key): (&S::Keys, &Expanded),
     first: Option<&FirstRounds>,
     job: &Job,
     nonce: &Block,

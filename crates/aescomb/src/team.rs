@@ -1,28 +1,30 @@
 //! [`Team`]: large batches on several threads.
 
-use crate::admission::{Alike, Call};
-use crate::batch::Message;
-use crate::batch::sealed::Parts;
-use crate::comb::{Comb, Pending, STRETCH, Verdict, check_count};
-use crate::error::Error;
+use crate::admission::{Alike, Call, Run};
+use crate::batch::Batch;
+use crate::comb::{Comb, Pending, STRETCH, any, check_count, judged};
+use crate::error::{Error, OpenError};
 use crate::key::Keys;
 use crate::mode::Op;
-use alloc::vec::Vec;
-use core::slice::ChunksMut;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::modes::{AeadMode, AnyMode, CipherMode, Kernels, MacMode};
+use alloc::sync::Arc;
+use alloc::vec::{IntoIter, Vec};
+use core::iter::Enumerate;
+use rayon::{Scope, ThreadPool};
 use std::sync::{Mutex, OnceLock};
 
 /// Runs large batches on several threads: a [`Comb`] for each, and whichever is free
-/// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses.
+/// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses, or
+/// one of the caller's ([`Team::on`]).
 ///
 /// Waking another thread takes as long as some hundred packets: a batch takes a thread
-/// for every 768 KiB. Takes slices of [`Message`]; split a [`Packed`](crate::Packed) batch by
-/// hand, one part for each thread.
+/// for every 768 KiB.
 ///
 /// ```
-/// use aescomb::{Key, Message, Mode, Team, Text};
+/// use aescomb::modes::Ctr;
+/// use aescomb::{Key, Message, Team, Text};
 ///
-/// let key = Key::new(Mode::Ctr, &[0; 16])?;
+/// let key = Key::<Ctr>::new(&[0; 16])?;
 /// let mut packets = vec![[0u8; 1500]; 1000];
 /// let mut batch: Vec<Message> = packets
 ///     .iter_mut()
@@ -35,10 +37,11 @@ use std::sync::{Mutex, OnceLock};
 #[derive(Debug)]
 pub struct Team {
     combs: Vec<Comb>,
+    pool: Option<Arc<ThreadPool>>,
 }
 
 impl Default for Team {
-    /// As many schedulers as the thread pool has threads.
+    /// As many schedulers as rayon's thread pool has threads.
     fn default() -> Self {
         Team::new((0..rayon::current_num_threads()).map(|_| Comb::new()))
     }
@@ -51,120 +54,154 @@ impl Team {
         if combs.is_empty() {
             combs.push(Comb::new());
         }
-        Team { combs }
+        Team { combs, pool: None }
+    }
+
+    /// As many schedulers as this thread pool has threads, which work there.
+    ///
+    /// ```
+    /// use aescomb::Team;
+    /// use std::sync::Arc;
+    ///
+    /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// let team = Team::on(Arc::new(pool));
+    /// # Ok::<(), rayon::ThreadPoolBuildError>(())
+    /// ```
+    pub fn on(pool: Arc<ThreadPool>) -> Self {
+        let combs = (0..pool.current_num_threads()).map(|_| Comb::new());
+        Team {
+            pool: Some(pool),
+            ..Team::new(combs)
+        }
     }
 
     /// As [`Comb::encrypt`].
     ///
     /// # Errors
-    /// Those of [`Comb::encrypt`]; no message has been touched then.
-    pub fn encrypt<'k>(
+    /// Those of [`Comb::encrypt`].
+    pub fn encrypt<'k, M: CipherMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Encrypt, keys, batch).map(|_| ())
+        self.call(Op::Encrypt, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// As [`Comb::decrypt`].
     ///
     /// # Errors
-    /// Those of [`Comb::decrypt`]; no message has been touched then.
-    pub fn decrypt<'k>(
+    /// Those of [`Comb::decrypt`].
+    pub fn decrypt<'k, M: CipherMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Decrypt, keys, batch)
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Decrypt, M::backward, keys.into(), batch)?;
+        judged(Op::Decrypt, failed)
     }
 
     /// As [`Comb::mac`].
     ///
     /// # Errors
-    /// Those of [`Comb::mac`]; no tag has been written then.
-    pub fn mac<'k>(
+    /// Those of [`Comb::mac`].
+    pub fn mac<'k, M: MacMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Mac, keys, batch).map(|_| ())
+        self.call(Op::Mac, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// As [`Comb::verify`].
     ///
     /// # Errors
     /// Those of [`Comb::verify`].
-    pub fn verify<'k>(
+    pub fn verify<'k, M: MacMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Verify, keys, batch)
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Verify, M::forward, keys.into(), batch)?;
+        judged(Op::Verify, failed)
     }
 
     /// As [`Comb::seal`].
     ///
     /// # Errors
-    /// Those of [`Comb::seal`]; no message has been touched then.
-    pub fn seal<'k>(
+    /// Those of [`Comb::seal`].
+    pub fn seal<'k, M: AeadMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
     ) -> Result<(), Error> {
-        self.run(Op::Seal, keys, batch).map(|_| ())
+        self.call(Op::Seal, M::forward, keys.into(), batch)
+            .map(|_| ())
     }
 
     /// As [`Comb::open`].
     ///
     /// # Errors
-    /// Those of [`Comb::open`]; no message has been touched then.
-    pub fn open<'k>(
+    /// Those of [`Comb::open`].
+    pub fn open<'k, M: AeadMode, B: Batch + ?Sized>(
         &mut self,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
-        self.run(Op::Open, keys, batch)
+        keys: impl Into<Keys<'k, M>>,
+        batch: &mut B,
+    ) -> Result<(), OpenError> {
+        let failed = self.call(Op::Open, M::backward, keys.into(), batch)?;
+        judged(Op::Open, failed)
     }
 
     /// As [`Comb::run`].
     ///
     /// # Errors
     /// Those of [`Comb::run`].
-    pub fn run<'k>(
+    pub fn run<'k, B: Batch + ?Sized>(
         &mut self,
         op: Op,
-        keys: impl Into<Keys<'k>>,
-        batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
-        let keys = keys.into();
-        if batch.is_empty() && keys.len() == 0 {
-            return Ok(Verdict { failed: 0 });
+        keys: impl Into<Keys<'k, AnyMode>>,
+        batch: &mut B,
+    ) -> Result<(), OpenError> {
+        judged(op, self.call(op, any(op), keys.into(), batch)?)
+    }
+
+    /// Does a batch: the messages that failed.
+    fn call<'k, M: Kernels, B: Batch + ?Sized>(
+        &mut self,
+        op: Op,
+        run: Run,
+        keys: Keys<'k, M>,
+        batch: &mut B,
+    ) -> Result<Vec<u32>, Error> {
+        let mut failed = Vec::new();
+        if batch.count() == 0 && keys.set.len() == 0 {
+            return Ok(failed);
         }
-        let call = Call::new(keys, op)?;
-        check_count(batch.len())?;
+        let call = Call::new(keys, batch.own_key(), op, run)?;
+        check_count(batch.count())?;
         let members = self.members(batch);
         let (first, others) = self.combs[..members].split_at_mut(1);
         let first = &mut first[0];
         let mut pending = Pending::new(batch);
-        let failed = if others.is_empty() {
+        if others.is_empty() {
             let alike = pending.batch.check(&call)?;
-            first.execute(&call, alike, pending.batch)
+            first.execute(&call, alike, pending.batch, &mut failed);
         } else {
-            together(&call, first, others, pending.batch)?
-        };
+            failed = together(&call, self.pool.as_deref(), first, others, pending.batch)?;
+        }
         pending.done = true;
-        Ok(Verdict { failed })
+        Ok(failed)
     }
 
     /// How many schedulers a batch pays for.
-    fn members(&self, batch: &[Message<'_>]) -> usize {
-        let mut cost = 0;
-        for (i, message) in batch.iter().enumerate() {
+    fn members<B: Batch + ?Sized>(&self, batch: &B) -> usize {
+        let mut cost = 0_usize;
+        for i in 0..batch.count() {
             if cost >= WORTH * self.combs.len() || i >= WORTH / PER_MESSAGE * self.combs.len() {
                 return self.combs.len();
             }
-            let job = message.job();
-            cost += job.src_len + job.data_len + PER_MESSAGE;
+            cost = cost.saturating_add(batch.bytes(i).saturating_add(PER_MESSAGE));
         }
         (cost / WORTH).clamp(1, self.combs.len())
     }
@@ -176,37 +213,49 @@ const PER_MESSAGE: usize = 128;
 const WORTH: usize = 768 << 10;
 
 /// What is left of a batch that was checked.
-struct Stretches<'b, 'm> {
-    left: Mutex<ChunksMut<'b, Message<'m>>>,
+struct Stretches<P> {
+    left: Mutex<Enumerate<IntoIter<P>>>,
+    /// Messages in each.
+    len: usize,
     alike: Alike,
 }
 
-impl Stretches<'_, '_> {
-    /// Does stretches until none is left: how many messages failed.
-    fn work(&self, call: &Call<'_>, comb: &mut Comb) -> usize {
+impl<P: Batch> Stretches<P> {
+    /// Does stretches until none is left: the messages that failed.
+    fn work(&self, call: &Call<'_>, comb: &mut Comb) -> Vec<u32> {
         let next = || self.left.lock().unwrap_or_else(|e| e.into_inner()).next();
-        core::iter::from_fn(next)
-            .map(|stretch| comb.execute(call, self.alike, stretch))
-            .sum()
+        let mut failed = Vec::new();
+        while let Some((i, mut stretch)) = next() {
+            let before = failed.len();
+            comb.execute(call, self.alike, &mut stretch, &mut failed);
+            for message in &mut failed[before..] {
+                *message += (i * self.len) as u32;
+            }
+        }
+        failed
     }
 }
 
-/// Checks the batch and does it: how many messages failed. The other threads wake up while
+/// Checks the batch and does it: the messages that failed. The other threads wake up while
 /// this one checks, which takes them about as long.
-fn together(
+fn together<B: Batch + ?Sized>(
     call: &Call<'_>,
+    pool: Option<&ThreadPool>,
     first: &mut Comb,
     others: &mut [Comb],
-    batch: &mut [Message<'_>],
-) -> Result<usize, Error> {
-    let len = batch.len().div_ceil((others.len() + 1) * 4);
-    let failed = AtomicUsize::new(0);
+    batch: &mut B,
+) -> Result<Vec<u32>, Error> {
+    let len = batch.count().div_ceil((others.len() + 1) * 4);
+    let len = len.clamp(64, STRETCH);
+    let failed = Mutex::new(Vec::new());
     let work = OnceLock::new();
-    rayon::in_place_scope(|scope| {
-        let done = |stretches: &Stretches<'_, '_>, comb| {
-            failed.fetch_add(stretches.work(call, comb), Ordering::Relaxed);
+    scoped(pool, |scope| {
+        let (work, failed) = (&work, &failed);
+        let done = move |stretches: &Stretches<_>, comb: &mut Comb| {
+            let more = stretches.work(call, comb);
+            let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
+            failed.extend(more);
         };
-        let work = &work;
         for comb in others {
             scope.spawn(move |_| {
                 if let Some(stretches) = work.wait() {
@@ -216,13 +265,23 @@ fn together(
         }
         let _refusal = Refusal(work);
         let alike = batch.check(call)?;
-        let left = Mutex::new(batch.chunks_mut(len.clamp(64, STRETCH)));
-        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, alike })) {
+        let left = Mutex::new(batch.parts(len).into_iter().enumerate());
+        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, len, alike })) {
             done(stretches, first);
         }
         Ok(())
     })?;
-    Ok(failed.into_inner())
+    let mut failed = failed.into_inner().unwrap_or_else(|e| e.into_inner());
+    failed.sort_unstable();
+    Ok(failed)
+}
+
+/// Runs `body` in a scope of this thread pool, or of the global one.
+fn scoped<'s, R>(pool: Option<&ThreadPool>, body: impl FnOnce(&Scope<'s>) -> R) -> R {
+    match pool {
+        Some(pool) => pool.in_place_scope(body),
+        None => rayon::in_place_scope(body),
+    }
 }
 
 /// Tells those who wait for work that there is none, unless there was: when a batch is
@@ -238,6 +297,7 @@ impl<T> Drop for Refusal<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Message;
     use crate::text::Text;
 
     #[test]

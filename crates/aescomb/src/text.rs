@@ -123,6 +123,20 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The same without its first bytes, `read` of the source and `written` of the destination,
+    /// for a call that does some of the messages in it. Other calls do the others.
+    pub(crate) fn after(&self, read: usize, written: usize) -> Text<'a> {
+        let (read, written) = (read.min(self.src_len), written.min(self.dst_len));
+        Text {
+            src: self.src.wrapping_add(read),
+            src_len: self.src_len - read,
+            dst: self.dst.wrapping_add(written),
+            dst_len: self.dst_len - written,
+            written: 0,
+            borrow: PhantomData,
+        }
+    }
+
     pub(crate) fn output(self) -> &'a [u8] {
         if self.written == 0 {
             return &[];

@@ -7,9 +7,10 @@
 mod common;
 
 use aescomb::{
-    Comb, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode, Op, Packed, Text,
+    AnyKey, Batch, Comb, Keys, Kind, Layout, Lengths, Message, MessageResult, Messages, Mode, Op,
+    OpenError, Packed, Text,
 };
-use common::{Sample, Shapes, backends, call, nonce, ops, paint, raw_key, refs, sample, table};
+use common::{Sample, Shapes, backends, nonce, ops, paint, raw_key, refs, sample, table};
 use std::alloc::{GlobalAlloc, Layout as Size, System};
 use std::cell::Cell;
 
@@ -82,16 +83,35 @@ fn combs() -> impl Iterator<Item = Comb> {
 
 const COUNT_OF: usize = 70;
 
-/// Runs `f`, which must allocate nothing if everything was `warm` before.
-fn counted<R>(warm: bool, f: impl FnOnce() -> R) -> R {
-    if warm { none(f) } else { f() }
+/// Runs a batch, which must allocate nothing if everything was `warm` before, but a list of
+/// the messages that failed.
+#[track_caller]
+fn counted<B: Batch + ?Sized>(
+    warm: bool,
+    comb: &mut Comb,
+    op: Op,
+    keys: Keys<'_>,
+    batch: &mut B,
+) -> Result<(), OpenError> {
+    let (result, n) = allocations(|| comb.run(op, keys, batch));
+    let list = match &result {
+        // It grows by doubling.
+        Err(OpenError::Failed(failed)) => failed.messages().len().ilog2() as usize + 1,
+        _ => 0,
+    };
+    assert!(!warm || n <= list, "{n} allocations");
+    result
+}
+
+/// It was not refused.
+fn accepted(result: Result<(), OpenError>) {
+    assert!(!matches!(result, Err(OpenError::Refused(_))), "{result:?}");
 }
 
 #[test]
 fn messages() {
     for mut comb in combs() {
-        each_call(|warm, op, keys| {
-            let mode = keys.mode().expect("a key");
+        each_call(|warm, mode, op, keys| {
             let lens = (0..COUNT_OF).map(|i| [0, 16, 100, 300, 5000][i % 5]);
             let samples: Vec<_> = lens
                 .enumerate()
@@ -119,31 +139,29 @@ fn messages() {
                     .nonce(&s.nonce)
                     .associated_data_vector(&data[i])
                     .opened_len(s.plain.len())
-                    .key(s.key);
+                    .key_index(s.key);
                 batch.push(match op {
-                    Op::Seal if i % 2 == 0 => message.tag_appended(tag.len()),
+                    Op::Seal if i % 2 == 0 => message.tag_attached(tag.len()),
                     _ => message.tag(tag),
                 });
             }
-            let _ = counted(warm, || call(&mut comb, op, keys, &mut batch)).expect("a good batch");
+            accepted(counted(warm, &mut comb, op, keys, &mut batch));
             // A smaller batch after the larger one.
-            let _ =
-                counted(warm, || call(&mut comb, op, keys, &mut batch[..9])).expect("a good batch");
-            let _ =
-                counted(warm, || call(&mut comb, op, keys, &mut batch[..1])).expect("a good batch");
+            accepted(counted(warm, &mut comb, op, keys, &mut batch[..9]));
+            accepted(counted(warm, &mut comb, op, keys, &mut batch[..1]));
         });
     }
 }
 
 /// Every mode, operation and key form: twice to let the scheduler grow and the keys
 /// make what they keep for long messages, and once more.
-fn each_call(mut f: impl FnMut(bool, Op, Keys<'static>)) {
+fn each_call(mut f: impl FnMut(bool, Mode, Op, Keys<'static>)) {
     for warm in [false, false, true] {
         for mode in Mode::ALL {
             for op in ops(*mode) {
-                f(warm, op, Keys::Table(table(*mode)));
-                f(warm, op, refs(*mode).into());
-                f(warm, op, Keys::Shared(&table(*mode)[1]));
+                f(warm, *mode, op, Keys::from(table(*mode)));
+                f(warm, *mode, op, refs(*mode).into());
+                f(warm, *mode, op, Keys::from(&table(*mode)[1]));
             }
         }
     }
@@ -152,8 +170,7 @@ fn each_call(mut f: impl FnMut(bool, Op, Keys<'static>)) {
 #[test]
 fn packed() {
     for mut comb in combs() {
-        each_call(|warm, op, keys| {
-            let mode = keys.mode().expect("a key");
+        each_call(|warm, mode, op, keys| {
             let info = mode.info();
             let n = COUNT_OF;
             let (src, mut dst) = (paint(n * 64, 1), vec![0; n * 80]);
@@ -196,25 +213,43 @@ fn packed() {
                 let (stride, lengths) = (80, &rooms[..]);
                 batch = batch.output(Layout::Ring { stride, lengths });
             }
-            let _ = counted(warm, || call(&mut comb, op, keys, &mut batch)).expect("a good batch");
+            accepted(counted(warm, &mut comb, op, keys, &mut batch));
         });
     }
+}
+
+/// Memory for batches of iterators is allocated once.
+#[test]
+fn batches_of_iterators() {
+    let (mut comb, mut messages) = (Comb::new(), Messages::new());
+    let (key, mut texts) = (&table(Mode::Ctr)[0], vec![paint(48, 1); 100]);
+    for warm in [false, true] {
+        let (_, n) = allocations(|| {
+            let message = |text| Message::new(Text::in_place(text)).nonce(&[1; 16]);
+            let batch = messages.collect(texts.iter_mut().map(|text| message(text)));
+            comb.encrypt(key, batch).expect("a good batch");
+            assert!(batch.iter().all(|message| message.output().len() == 48));
+        });
+        assert!(!warm || n == 0, "{n} allocations");
+    }
+    assert_eq!(texts, vec![paint(48, 1); 100]);
 }
 
 #[test]
 fn refused_batches() {
     for mut comb in combs() {
-        each_call(|warm, op, keys| {
+        each_call(|warm, _, op, keys| {
             let mut data = vec![paint(48, 1); 20];
             let mut batch: Vec<_> = data
                 .iter_mut()
                 .map(|data| {
                     Message::new(Text::in_place(data))
                         .nonce(&[1; 9])
-                        .tag_appended(3)
+                        .tag_attached(3)
                 })
                 .collect();
-            counted(warm, || call(&mut comb, op, keys, &mut batch)).expect_err("a bad tag");
+            let error = counted(warm, &mut comb, op, keys, &mut batch).expect_err("a bad tag");
+            assert!(matches!(error, OpenError::Refused(_)));
         });
     }
 }
@@ -225,25 +260,26 @@ fn key_tables_used_again() {
     for backend in backends() {
         let mut table = Vec::new();
         let raw = raw_keys(Mode::Cbc);
-        Key::expand_many_with(backend, Mode::Cbc, &raw, &mut table).expect("good keys");
+        AnyKey::expand_many_with(backend, Mode::Cbc, &raw, &mut table).expect("good keys");
         for mode in Mode::ALL {
             let raw = raw_keys(*mode);
             for n in [50, 0, 1, 17, 49, 50] {
                 let raw = &raw[..n];
-                none(|| Key::expand_many_with(backend, *mode, raw, &mut table)).expect("good keys");
+                none(|| AnyKey::expand_many_with(backend, *mode, raw, &mut table))
+                    .expect("good keys");
             }
         }
     }
     let (mut table, raw) = (Vec::new(), raw_keys(Mode::Cbc));
-    Key::expand_many(Mode::Cbc, &raw, &mut table).expect("good keys");
-    none(|| Key::expand_many(Mode::Cmac, &raw, &mut table)).expect("good keys");
+    AnyKey::expand_many_for(Mode::Cbc, &raw, &mut table).expect("good keys");
+    none(|| AnyKey::expand_many_for(Mode::Cmac, &raw, &mut table)).expect("good keys");
 }
 
 #[test]
 fn one_message_calls() {
     for mode in Mode::ALL {
         let raw = raw_key(*mode, 1);
-        let key = none(|| Key::new(*mode, &raw)).expect("a good key");
+        let key = none(|| AnyKey::for_mode(*mode, &raw)).expect("a good key");
         let nonce = nonce(*mode, 0);
         let mut data = paint(48, 1);
         let mut tag = vec![0; mode.info().longest_tag()];

@@ -3,11 +3,11 @@
 
 mod common;
 
-use aescomb::{Backend, Comb, Key, Keys, Kind, Message, Mode, Op, Status, Text};
+use aescomb::{AnyKey, Backend, Comb, Kind, Message, Mode, Op, Status, Text};
 use common::{
-    BATCHES, Call, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check, comb,
-    comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint, raw_key,
-    refs, run, sample, table, works_with,
+    BATCHES, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check,
+    comb, comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint,
+    raw_key, refs, run, sample, table, works_with,
 };
 use std::sync::Arc;
 
@@ -20,18 +20,21 @@ enum KeyUse {
     Mixed,
     /// The same through references.
     Refs,
+    /// Each message has its own, of different sizes.
+    Own,
     /// A table; all keys have one size.
     OneSize(u32),
     /// A table; all messages use one key of it.
     Same(u32),
 }
 
-const KEY_USES: [KeyUse; 9] = [
+const KEY_USES: [KeyUse; 10] = [
     KeyUse::Shared(0),
     KeyUse::Shared(1),
     KeyUse::Shared(2),
     KeyUse::Mixed,
     KeyUse::Refs,
+    KeyUse::Own,
     KeyUse::OneSize(0),
     KeyUse::OneSize(1),
     KeyUse::OneSize(2),
@@ -44,19 +47,20 @@ fn batch(
     uses: KeyUse,
     shapes: Shapes,
     lens: &[usize],
-) -> (Keys<'static>, Vec<Arc<Sample>>) {
+) -> (CallKeys<'static>, Vec<Arc<Sample>>) {
     let table = table(mode);
     let keys = match uses {
-        KeyUse::Shared(k) => Keys::Shared(&table[k as usize]),
+        KeyUse::Shared(k) => CallKeys::from(&table[k as usize]),
         KeyUse::Refs => refs(mode).into(),
-        _ => Keys::Table(table),
+        KeyUse::Own => CallKeys::Own(table),
+        _ => CallKeys::from(table),
     };
     let make = |(i, len): (usize, &usize)| {
         // Long messages share what the oracle made.
         let i = if *len > 1025 { i % 6 } else { i };
         let key = match uses {
             KeyUse::Shared(k) | KeyUse::Same(k) => k,
-            KeyUse::Mixed | KeyUse::Refs => (i % KEYS) as u32,
+            KeyUse::Mixed | KeyUse::Refs | KeyUse::Own => (i % KEYS) as u32,
             KeyUse::OneSize(size) => size + (i % (KEYS / 3)) as u32 * 3,
         };
         // Nonces of any length do for texts of any length only in some modes.
@@ -70,10 +74,10 @@ fn batch(
 }
 
 /// What the tests below leave to chance.
-fn any_call<'k>(draw: &mut Draw, op: Op, keys: Keys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
+fn any_call<'k>(draw: &mut Draw, op: Op, keys: CallKeys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
     Call {
         spare: draw.pick(&[0, 1, 7, 16, 40]),
-        appended: draw.below(2) == 0,
+        attached: draw.below(2) == 0,
         ..Call::new(op, keys, draw.pick(works_with(samples)))
     }
 }
@@ -214,7 +218,7 @@ fn every_form_at_every_alignment() {
                 let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
                 let call = Call {
                     spare: draw.pick(&[0, 1, 13]),
-                    appended: offset.is_multiple_of(2),
+                    attached: offset.is_multiple_of(2),
                     ..Call::new(op, keys, form)
                 };
                 check(&mut any_comb(&mut draw, backend), &heap, &call, &samples);
@@ -235,7 +239,7 @@ fn texts_at_the_same_place_of_a_page() {
             let shapes = Shapes::Alike(draw.below(Shape::COUNT));
             let (keys, samples) = batch(mode, draw.pick(&KEY_USES), shapes, &lens);
             let call = Call {
-                appended: draw.below(2) == 0,
+                attached: draw.below(2) == 0,
                 apart: Some(draw.pick(&[2048, 4096])),
                 ..Call::new(op, keys, draw.pick(&Form::APART))
             };
@@ -260,8 +264,8 @@ fn nonces_of_all_ones() {
                     let shape = Shape::nth(mode, variant);
                     let samples = vec![sample(mode, key, variant, shape, len); count];
                     let keys = match draw.below(2) {
-                        0 => Keys::Shared(&table(mode)[key as usize]),
-                        _ => Keys::Table(table(mode)),
+                        0 => CallKeys::from(&table(mode)[key as usize]),
+                        _ => CallKeys::from(table(mode)),
                     };
                     let call = any_call(&mut draw, op, keys, &samples);
                     check(&mut comb, &heap, &call, &samples);
@@ -280,16 +284,16 @@ fn counters_from_every_byte_on() {
     let mut table = Vec::new();
     for mode in [Mode::Ctr, Mode::Ctr32] {
         // In the second mode, in the place of a key that has made its table.
-        Key::expand_many(mode, &[&raw], &mut table).expect("a good key");
+        AnyKey::expand_many_for(mode, &[&raw], &mut table).expect("a good key");
         let other: Vec<_> = raw.iter().map(|byte| !byte).collect();
         let long = &mut vec![0; 1 << 14];
-        Key::expand_many(mode, &[&other], &mut table).expect("a good key");
+        AnyKey::expand_many_for(mode, &[&other], &mut table).expect("a good key");
         for _ in 0..3 {
             table[0]
                 .encrypt_in_place(&[7; 16], long)
                 .expect("a good message");
         }
-        Key::expand_many(mode, &[&raw], &mut table).expect("a good key");
+        AnyKey::expand_many_for(mode, &[&raw], &mut table).expect("a good key");
         let key = &table[0];
         let messages: Vec<_> = (0..=255)
             .map(|last| {
@@ -365,7 +369,7 @@ fn a_scheduler_used_for_everything() {
                 sample.key = u32::MAX;
                 bad[at] = Arc::new(sample);
                 let refused = Call {
-                    keys: Keys::Table(table(mode)),
+                    keys: CallKeys::from(table(mode)),
                     ..call
                 };
                 let error = run(&mut comb, &heap, &refused, &bad).expect_err("no such key");
@@ -427,7 +431,7 @@ fn associated_data_of_many_lengths() {
                 let call = any_call(
                     &mut Draw::new(n as u64),
                     op,
-                    Keys::Table(table(mode)),
+                    CallKeys::from(table(mode)),
                     &samples,
                 );
                 check(&mut comb(backend, degree), &heap, &call, &samples);
@@ -470,7 +474,7 @@ fn keys_expanded_many_at_once() {
                         _ => raw_key(mode, draw.below(99)),
                     })
                     .collect();
-                Key::expand_many_with(backend, mode, &raw, &mut table).expect("good keys");
+                AnyKey::expand_many_with(backend, mode, &raw, &mut table).expect("good keys");
                 assert_eq!(table.len(), count);
                 for (key, raw) in table.iter().zip(&raw) {
                     assert_eq!(key.mode(), mode);
@@ -483,7 +487,11 @@ fn keys_expanded_many_at_once() {
                     let sample = Sample::new(0, nonce(mode, 0), data(components, 0), text, tag);
                     let sample = sample.seal(mode, raw);
                     alone(&heap, key, &sample);
-                    alone(&heap, &Key::new(mode, raw).expect("a good key"), &sample);
+                    alone(
+                        &heap,
+                        &AnyKey::for_mode(mode, raw).expect("a good key"),
+                        &sample,
+                    );
                 }
             }
         }

@@ -577,7 +577,7 @@ fn no_values_are_no_mistake() {
 fn error(field: Field, given: usize, allowed: Allowed) -> Error {
     let ff1 = Ff1::new(1, &[0; 16]);
     let mut error = ff1.unwrap_err();
-    (error.field, error.given, error.allowed) = (field, given, allowed);
+    (error.field, error.given, error.allowed) = (field, given.into(), allowed);
     error
 }
 
@@ -643,7 +643,7 @@ fn keys_radices_and_alphabets_are_checked() {
         let position = Some(position);
         assert_eq!(
             (wrong.field, wrong.given),
-            (Field::Alphabet { position }, code)
+            (Field::Alphabet { position }, code.into())
         );
         assert!(wrong.to_string().starts_with(shown), "{wrong}");
         assert!(wrong.to_string().ends_with(", each once"), "{wrong}");

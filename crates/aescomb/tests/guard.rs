@@ -9,10 +9,10 @@
 
 mod common;
 
-use aescomb::{Keys, Mode};
+use aescomb::Mode;
 use common::{
-    Call, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart, degrees, fit,
-    for_all, lengths_apart, sample, table,
+    Call, CallKeys, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart, degrees,
+    fit, for_all, lengths_apart, sample, table,
 };
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -205,7 +205,7 @@ fn batch(
     mode: Mode,
     shapes: Shapes,
     lens: &[usize],
-) -> (Keys<'static>, Vec<Arc<Sample>>) {
+) -> (CallKeys<'static>, Vec<Arc<Sample>>) {
     let table = table(mode);
     let shared = draw.below(4) as u32;
     let make = |(i, len): (usize, &usize)| {
@@ -216,8 +216,8 @@ fn batch(
     };
     let samples = lens.iter().enumerate().map(make).collect();
     match shared {
-        0..3 => (Keys::Shared(&table[shared as usize]), samples),
-        _ => (Keys::Table(table), samples),
+        0..3 => (CallKeys::from(&table[shared as usize]), samples),
+        _ => (CallKeys::from(table), samples),
     }
 }
 
@@ -231,7 +231,7 @@ fn alone(edge: Edge) {
                 let shapes = Shapes::Alike(draw.below(Shape::COUNT));
                 let (keys, samples) = batch(&mut draw, mode, shapes, &[len]);
                 let call = Call {
-                    appended: draw.below(2) == 0,
+                    attached: draw.below(2) == 0,
                     ..Call::new(op, keys, form)
                 };
                 check(&mut comb, &fences, &call, &samples);
@@ -259,7 +259,7 @@ fn batches(edge: Edge) {
                 let shapes = Shapes::of(form, draw.below(Shape::COUNT));
                 let (keys, samples) = batch(&mut draw, mode, shapes, &lens);
                 let call = Call {
-                    appended: draw.below(2) == 0,
+                    attached: draw.below(2) == 0,
                     ..Call::new(op, keys, form)
                 };
                 check(&mut comb, &fences, &call, &samples);
@@ -289,7 +289,7 @@ fn apart(edge: Edge) {
             let shapes = Shapes::Alike(draw.below(Shape::COUNT));
             let (keys, samples) = batch(&mut draw, mode, shapes, &lens);
             let call = Call {
-                appended: draw.below(2) == 0,
+                attached: draw.below(2) == 0,
                 apart: Some(apart),
                 ..Call::new(op, keys, draw.pick(&Form::APART))
             };

@@ -6,7 +6,9 @@
 
 mod common;
 
-use aescomb::{Comb, Error, Field, Job, Jobs, Keys, Lengths, Mode, Op, Status};
+use aescomb::ffi::{Job, Jobs};
+use aescomb::modes::Cmac;
+use aescomb::{Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
 use common::{Sample, Shapes, ops, refs, sample, table};
 use std::sync::Arc;
 
@@ -47,19 +49,19 @@ fn every_mode() {
     for mode in Mode::ALL {
         for op in ops(*mode) {
             for keys in [KeyUse::Shared, KeyUse::Table, KeyUse::Own] {
-                for appended in [false, true] {
-                    if appended && !matches!(op, Op::Seal | Op::Open) {
+                for attached in [false, true] {
+                    if attached && !matches!(op, Op::Seal | Op::Open) {
                         continue;
                     }
-                    run(*mode, op, keys, appended);
+                    run(*mode, op, keys, attached);
                 }
             }
         }
     }
 }
 
-fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
-    let about = format!("{mode} {} {keys:?} appended={appended}", op.name());
+fn run(mode: Mode, op: Op, keys: KeyUse, attached: bool) {
+    let about = format!("{mode} {} {keys:?} attached={attached}", op.name());
     let back = matches!(op, Op::Decrypt | Op::Open);
     let mut samples: Vec<Arc<Sample>> = (0..33)
         .map(|i| {
@@ -83,15 +85,16 @@ fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
         .iter()
         .map(|s| {
             let mut text = if back { &s.sealed } else { &s.plain }.clone();
-            if appended && back {
-                text.extend(&s.tag);
+            if attached && back {
+                let at = if mode.info().tag_first { 0 } else { text.len() };
+                text.splice(at..at, s.tag.iter().copied());
             }
             text
         })
         .collect();
     let lens: Vec<usize> = texts.iter().map(Vec::len).collect();
     for (text, s) in texts.iter_mut().zip(&samples) {
-        let room = s.sealed.len() + if appended { s.tag.len() } else { 0 };
+        let room = s.sealed.len() + if attached { s.tag.len() } else { 0 };
         text.resize(room.max(text.len()), 0);
     }
     let mut tags: Vec<Vec<u8>> = samples.iter().map(|s| s.tag.clone()).collect();
@@ -109,10 +112,10 @@ fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
                 KeyUse::Own => &raw const table(mode)[sample.key as usize],
                 _ => std::ptr::null(),
             };
-            let tag_appended = appended.into();
+            let tag_attached = attached.into();
             Job {
                 key,
-                tag_appended,
+                tag_attached,
                 ..job
             }
         })
@@ -120,20 +123,22 @@ fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
     // SAFETY: see above.
     let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), jobs.len()) };
     let keys = match keys {
-        KeyUse::Shared => Keys::Shared(&table(mode)[0]),
+        KeyUse::Shared => Keys::from(&table(mode)[0]),
         KeyUse::Table => Keys::from(refs(mode)),
-        KeyUse::Own => batch.keys(),
+        KeyUse::Own => Keys::of_messages(),
     };
     let verdict = Comb::new().run(op, keys, &mut batch);
-    let failed = samples.iter().filter(|s| s.verdict != Status::Done).count();
-    assert_eq!(verdict.expect(&about).failed, failed, "{about}");
+    let failed = (0..samples.len()).filter(|i| samples[*i].verdict != Status::Done);
+    let verdict = common::failed(op, verdict).expect(&about);
+    assert!(failed.eq(verdict), "{about}");
     for (i, s) in samples.iter().enumerate() {
         let (status, written) = outcome(&jobs[i]);
         let want = match op {
             Op::Mac | Op::Verify => Vec::new(),
             _ if back && s.verdict != Status::Done => Vec::new(),
             _ if back => s.plain.clone(),
-            _ if appended => [&s.sealed[..], &s.tag].concat(),
+            _ if attached && mode.info().tag_first => [&s.tag[..], &s.sealed].concat(),
+            _ if attached => [&s.sealed[..], &s.tag].concat(),
             _ => s.sealed.clone(),
         };
         let verdict = match op {
@@ -142,7 +147,7 @@ fn run(mode: Mode, op: Op, keys: KeyUse, appended: bool) {
         };
         assert_eq!(status, verdict, "{about}, message {i}");
         assert_eq!(texts[i][..written], want, "{about}, message {i}");
-        if !appended {
+        if !attached {
             assert_eq!(tags[i], s.tag, "{about}, message {i}");
         }
     }
@@ -175,7 +180,7 @@ fn refused(spoil: impl Fn(&mut Job)) -> Error {
 #[test]
 fn what_a_job_lacks() {
     type Spoil = fn(&mut Job);
-    let cases: [(Spoil, Field); 12] = [
+    let cases: [(Spoil, Field); 13] = [
         (|job| job.src = std::ptr::null(), Field::TextLength),
         (|job| job.dst = std::ptr::null_mut(), Field::OutputLength),
         (|job| job.nonce = std::ptr::null(), Field::NonceLength),
@@ -185,12 +190,10 @@ fn what_a_job_lacks() {
         (|job| job.data_len = usize::MAX, Field::DataLength),
         (|job| job.nonce_len = 0, Field::NonceLength),
         (|job| job.tag_len = 17, Field::TagLength),
-        (|job| job.tag_appended = 1, Field::OutputLength),
+        (|job| job.tag_attached = 1, Field::OutputLength),
         (|job| job.component_count = 1, Field::DataCount),
-        (
-            |job| job.key = &raw const table(Mode::Gcm)[0],
-            Field::KeyIndex,
-        ),
+        (|job| job.tag_attached = 2, Field::Tag),
+        (|job| job.key = &raw const table(Mode::Gcm)[0], Field::Key),
     ];
     for (spoil, field) in cases {
         let error = refused(spoil);
@@ -232,11 +235,15 @@ fn a_job_without_a_key_of_its_own() {
     // SAFETY: see above.
     let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), 3) };
     let error = Comb::new()
-        .mac(batch.keys(), &mut batch)
+        .mac(Keys::<Cmac>::of_messages(), &mut batch)
         .expect_err("no key");
-    assert_eq!((error.message, error.field), (Some(2), Field::KeyIndex));
+    assert_eq!((error.message, error.field), (Some(2), Field::Key));
     assert_eq!(tags, [[0; 16]; 3]);
     // SAFETY: as above, of none.
     let mut none = unsafe { Jobs::new(std::ptr::null_mut(), 0) };
-    assert!(Comb::new().mac(none.keys(), &mut none).is_ok());
+    assert!(
+        Comb::new()
+            .mac(Keys::<Cmac>::of_messages(), &mut none)
+            .is_ok()
+    );
 }

@@ -2,10 +2,10 @@
 
 mod common;
 
-use aescomb::{Backend, Comb, Key, Keys, Kind, Lengths, Mode, Op, Status};
+use aescomb::{AnyKey, Backend, Comb, Kind, Lengths, Mode, Op, Status};
 use common::{
-    Call, Form, Heap, Sample, Shape, Shapes, alone, check, comb, fit, ops, raw_key, run, table,
-    works_with,
+    Call, CallKeys, Form, Heap, Sample, Shape, Shapes, alone, check, comb, fit, ops, raw_key, run,
+    table, works_with,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -28,7 +28,7 @@ struct Way {
     /// Of the forms that the batch can have.
     form: Index,
     spare: usize,
-    appended: bool,
+    attached: bool,
 }
 
 impl Way {
@@ -39,10 +39,10 @@ impl Way {
         )
     }
 
-    fn call<'k>(&self, op: Op, keys: Keys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
+    fn call<'k>(&self, op: Op, keys: CallKeys<'k>, samples: &[Arc<Sample>]) -> Call<'k> {
         Call {
             spare: self.spare,
-            appended: self.appended,
+            attached: self.attached,
             ..Call::new(op, keys, *self.form.get(works_with(samples)))
         }
     }
@@ -57,12 +57,12 @@ fn way() -> impl Strategy<Value = Way> {
         prop_oneof![Just(0), 0..50usize],
         any::<bool>(),
     )
-        .prop_map(|(backend, degree, form, spare, appended)| Way {
+        .prop_map(|(backend, degree, form, spare, attached)| Way {
             backend,
             degree,
             form,
             spare,
-            appended,
+            attached,
         })
 }
 
@@ -85,10 +85,10 @@ struct Parts {
 }
 
 impl Messages {
-    fn keys(&self) -> Keys<'static> {
+    fn keys(&self) -> CallKeys<'static> {
         match self.shared {
-            Some(i) => Keys::Shared(&table(self.mode)[i as usize]),
-            None => Keys::Table(table(self.mode)),
+            Some(i) => CallKeys::from(&table(self.mode)[i as usize]),
+            None => CallKeys::from(table(self.mode)),
         }
     }
 
@@ -302,7 +302,7 @@ proptest! {
                 sample.nonce.push(1);
                 call.form = Form::Copy;
             }
-            2 if !mode.info().tag_bytes.is_empty() && !call.appended => {
+            2 if !mode.info().tag_bytes.is_empty() && !call.attached => {
                 sample.tag = vec![1; mode.info().longest_tag() + 1];
                 call.form = Form::CopyUninit;
             }
@@ -312,7 +312,7 @@ proptest! {
             }
             _ => {
                 sample.key = common::KEYS as u32;
-                call.keys = Keys::Table(table(mode));
+                call.keys = CallKeys::from(table(mode));
             }
         }
         samples[i] = Arc::new(sample);
@@ -333,8 +333,8 @@ proptest! {
         }).collect();
         let old = vec![[1; 16]; before];
         let mut table = Vec::new();
-        Key::expand_many_with(way.backend, Mode::Cbc, &old, &mut table).expect("good keys");
-        Key::expand_many_with(way.backend, mode, &raw, &mut table).expect("good keys");
+        AnyKey::expand_many_with(way.backend, Mode::Cbc, &old, &mut table).expect("good keys");
+        AnyKey::expand_many_with(way.backend, mode, &raw, &mut table).expect("good keys");
         prop_assert_eq!(table.len(), raw.len());
         let heap = Heap::new(None);
         let samples: Vec<_> = raw.iter().enumerate().map(|(i, raw)| {
@@ -347,7 +347,7 @@ proptest! {
             return Ok(());
         }
         for op in ops(mode) {
-            let call = way.call(op, Keys::from(&table), &samples);
+            let call = way.call(op, CallKeys::from(&table), &samples);
             check(&mut way.comb(), &heap, &call, &samples);
         }
     }

@@ -160,7 +160,7 @@ fn keys() {
 
         let mut packet = *b"text................";
         let text = Text::in_place_with_room(&mut packet, 4);
-        let mut batch = [Message::new(text).nonce(&nonce).tag_appended(16)];
+        let mut batch = [Message::new(text).nonce(&nonce).tag_attached(16)];
         Comb::new().seal(gcm.key(), &mut batch).unwrap();
         assert_eq!(packet, sealed[..]);
     }

@@ -3,9 +3,28 @@
 
 mod common;
 
-use aescomb::{Comb, Error, Key, Keys, Kind, Message, Mode, Offset, Op, Packed, Team, Verdict};
-use common::{Call, Draw, Form, Heap, KEYS, Sample, Scheduler, Shapes, check, ops, run, table};
+use aescomb::{AnyKey, Batch, Comb, Error, Keys, Kind, Message, Mode, Offset, Op, Packed, Team};
+use common::{
+    Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shapes, check, failed, ops, run,
+    table,
+};
 use std::sync::Arc;
+
+fn call<'k, B: Batch + ?Sized>(
+    team: &mut Team,
+    op: Op,
+    keys: impl Into<Keys<'k>>,
+    batch: &mut B,
+) -> Result<Vec<usize>, Error> {
+    match op {
+        Op::Encrypt => team.encrypt(keys, batch).map(|()| Vec::new()),
+        Op::Decrypt => failed(op, team.decrypt(keys, batch)),
+        Op::Mac => team.mac(keys, batch).map(|()| Vec::new()),
+        Op::Verify => failed(op, team.verify(keys, batch)),
+        Op::Seal => team.seal(keys, batch).map(|()| Vec::new()),
+        Op::Open => failed(op, team.open(keys, batch)),
+    }
+}
 
 impl Scheduler for Team {
     fn messages(
@@ -13,24 +32,17 @@ impl Scheduler for Team {
         op: Op,
         keys: Keys<'_>,
         batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
-        match op {
-            Op::Encrypt => self.encrypt(keys, batch).map(|()| Verdict { failed: 0 }),
-            Op::Decrypt => self.decrypt(keys, batch),
-            Op::Mac => self.mac(keys, batch).map(|()| Verdict { failed: 0 }),
-            Op::Verify => self.verify(keys, batch),
-            Op::Seal => self.seal(keys, batch).map(|()| Verdict { failed: 0 }),
-            Op::Open => self.open(keys, batch),
-        }
+    ) -> Result<Vec<usize>, Error> {
+        call(self, op, keys, batch)
     }
 
     fn packed<O: Offset>(
         &mut self,
-        _: Op,
-        _: Keys<'_>,
-        _: &mut Packed<'_, O>,
-    ) -> Result<Verdict, Error> {
-        panic!("a team takes messages");
+        op: Op,
+        keys: Keys<'_>,
+        batch: &mut Packed<'_, O>,
+    ) -> Result<Vec<usize>, Error> {
+        call(self, op, keys, batch)
     }
 
     fn about(&self, _: Mode, _: Op) -> String {
@@ -55,11 +67,12 @@ fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
 }
 
 /// Every mode and operation with its good keys, shared and in a table.
-fn for_all(mut f: impl FnMut(Mode, Op, Keys<'static>, usize)) {
+fn for_all(mut f: impl FnMut(Mode, Op, CallKeys<'static>, usize)) {
     for mode in Mode::ALL {
         for op in ops(*mode) {
-            f(*mode, op, Keys::Shared(&table(*mode)[0]), 1);
-            f(*mode, op, Keys::Table(table(*mode)), 5);
+            f(*mode, op, CallKeys::Shared(&table(*mode)[0]), 1);
+            f(*mode, op, CallKeys::Table(table(*mode)), 5);
+            f(*mode, op, CallKeys::Own(table(*mode)), 5);
         }
     }
 }
@@ -73,7 +86,7 @@ fn a_team_does_what_one_does() {
         for team in &mut teams {
             for n in [0, 1, 2, 5, 100, MANY] {
                 let call = Call {
-                    appended: draw.below(2) == 0,
+                    attached: draw.below(2) == 0,
                     ..Call::new(op, keys, draw.pick(&Form::MESSAGES))
                 };
                 check(team, &heap, &call, &samples(mode, n, count));
@@ -112,7 +125,7 @@ fn mistakes_are_found_where_they_are() {
         for bad in [0, MANY / 2, MANY - 1] {
             let mut samples = samples(mode, MANY, count);
             Arc::make_mut(&mut samples[bad]).key = KEYS as u32;
-            let call = Call::new(op, Keys::Table(table(mode)), Form::Copy);
+            let call = Call::new(op, table(mode), Form::Copy);
             let error = run(&mut team, &heap, &call, &samples).expect_err("no such key");
             assert_eq!(error.message, Some(bad));
         }
@@ -120,7 +133,7 @@ fn mistakes_are_found_where_they_are() {
     // So does a key of another mode in the table.
     let raw = [[1; 16]; 2];
     let mixed = [(Mode::Cbc, &raw[0]), (Mode::Ctr, &raw[1])];
-    let mixed = mixed.map(|(mode, raw)| Key::new(mode, raw).expect("a good key"));
+    let mixed = mixed.map(|(mode, raw)| AnyKey::for_mode(mode, raw).expect("a good key"));
     let mut samples = samples(Mode::Cbc, MANY, 1);
     Arc::make_mut(&mut samples[MANY - 50]).key = 1;
     let call = Call::new(Op::Encrypt, &mixed[..], Form::InPlace);

@@ -4,17 +4,17 @@
 mod common;
 
 use aescomb::{
-    Algorithm, Allowed, Backend, Comb, Error, Field, Info, Key, Keys, Kind, Layout, Lengths,
-    Message, MessageResult, Mode, Op, Packed, Status, Text, UnknownName, Verdict,
+    Algorithm, Allowed, AnyKey, Backend, Comb, Error, Field, Info, Keys, Kind, Layout, Lengths,
+    Message, MessageResult, Mode, Op, OpenError, Packed, Status, Text, UnknownName,
 };
 use std::fmt::Debug;
 
 /// Compiles only if `T` is these.
 const fn shared_between_threads<T: Send + Sync>() {}
-const fn thrown<T: std::error::Error + Send + Sync + Copy + 'static>() {}
+const fn thrown<T: std::error::Error + Send + Sync + Clone + 'static>() {}
 
 const _: () = {
-    shared_between_threads::<Key>();
+    shared_between_threads::<AnyKey>();
     shared_between_threads::<Keys<'_>>();
     shared_between_threads::<Comb>();
     shared_between_threads::<Message<'_>>();
@@ -25,10 +25,13 @@ const _: () = {
     shared_between_threads::<aescomb::ff1::Values<'_, u8, u32>>();
     shared_between_threads::<MessageResult>();
     shared_between_threads::<Status>();
-    shared_between_threads::<Verdict>();
+    shared_between_threads::<OpenError>();
+    shared_between_threads::<aescomb::Key<aescomb::modes::Gcm>>();
+    shared_between_threads::<aescomb::Messages>();
     shared_between_threads::<Info>();
     shared_between_threads::<(Mode, Backend, Op, Kind, Lengths, Algorithm, Field, Allowed)>();
     thrown::<Error>();
+    thrown::<OpenError>();
     thrown::<UnknownName>();
 };
 
@@ -109,10 +112,10 @@ fn debug_shows_no_key_bytes() {
             let raw: Vec<u8> = (0..*len)
                 .map(|i| 0xa7 ^ (i as u8) << 3 ^ (i as u8) >> 5)
                 .collect();
-            let key = Key::new(*mode, &raw).expect("a good key");
+            let key = AnyKey::for_mode(*mode, &raw).expect("a good key");
             let [plain, pretty] = texts(&key);
             let bits = len * 8 / (1 + usize::from(mode.info().two_keys));
-            assert_eq!(plain, format!("Key(aes-{bits}-{mode})"));
+            assert_eq!(plain, format!("AnyKey(aes-{bits}-{mode})"));
             assert_eq!(plain, pretty);
             let table = [key.clone(), key.clone()];
             let mut comb = Comb::new();
@@ -128,8 +131,8 @@ fn debug_shows_no_key_bytes() {
             data.fill(0);
             let things: [&dyn Debug; 4] = [
                 &comb,
-                &Keys::Shared(&key),
-                &Keys::Table(&table),
+                &Keys::from(&key),
+                &Keys::from(&table),
                 &vec![key.clone()],
             ];
             for text in things.iter().flat_map(|thing| texts(*thing)) {

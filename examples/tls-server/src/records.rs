@@ -1,7 +1,7 @@
 //! The records of a turn: those of all connections that can be written to, or have something
 //! to be read, side by side in one buffer and sealed or opened together.
 
-use aescomb::{Comb, Error, Key, Message, Mode, Status};
+use aescomb::{AnyKey, Comb, Error, Message, Mode, OpenError, Status};
 use aescomb_rustls::record::{Frame, RecordKey};
 use std::ops::Range;
 
@@ -105,16 +105,20 @@ impl Engine {
             return Ok(());
         }
         for mut group in groups(buffer, records, key, Frame::to_open) {
-            let mut failed = 0;
+            let mut failed = false;
             group.run(count, |keys, batch| {
-                let verdict = match keys {
+                let opened = match keys {
                     [key] => comb.open(*key, batch),
                     keys => comb.open(keys, batch),
-                }?;
-                failed += verdict.failed;
+                };
+                match opened {
+                    Err(OpenError::Refused(error)) => return Err(error),
+                    Err(OpenError::Failed(_)) => failed = true,
+                    Ok(()) => {}
+                }
                 Ok(())
             })?;
-            if failed > 0 {
+            if failed {
                 let outcomes = group.places.iter().zip(&group.batch);
                 let wrong = outcomes.filter(|(_, message)| message.status() != Status::Done);
                 bad.extend(wrong.map(|(place, _)| *place));
@@ -134,7 +138,7 @@ impl Count {
 /// The records of one mode.
 #[derive(Default)]
 struct Group<'a> {
-    keys: Vec<&'a Key>,
+    keys: Vec<&'a AnyKey>,
     batch: Vec<Message<'a>>,
     /// For each key, where its messages begin.
     firsts: Vec<usize>,
@@ -174,7 +178,9 @@ fn groups<'a>(
         }
         let group = &mut groups[which];
         let at = (group.keys.len() - 1) as u32;
-        group.batch.push(message(&record.frame, bytes).key(at));
+        group
+            .batch
+            .push(message(&record.frame, bytes).key_index(at));
         group.places.push(place);
     }
     groups
@@ -185,7 +191,7 @@ impl<'a> Group<'a> {
     fn run(
         &mut self,
         count: &mut Count,
-        mut call: impl FnMut(&[&'a Key], &mut [Message<'a>]) -> Result<(), Error>,
+        mut call: impl FnMut(&[&'a AnyKey], &mut [Message<'a>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Group {
             keys,
@@ -193,7 +199,7 @@ impl<'a> Group<'a> {
             firsts,
             ..
         } = self;
-        let mut run = |keys: &[&'a Key], batch: &mut [Message<'a>]| {
+        let mut run = |keys: &[&'a AnyKey], batch: &mut [Message<'a>]| {
             if batch.is_empty() {
                 return Ok(());
             }

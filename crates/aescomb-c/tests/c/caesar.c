@@ -38,7 +38,7 @@ int main(void) {
             message.data = ad;
             message.data_len = data_len;
             message.tag_len = tag_len;
-            message.tag_appended = 1;
+            message.tag_attached = 1;
             GOOD(aescomb_seal(comb, key, &message, 1, &error));
 
             unsigned long long clen = 0, mlen = 0;

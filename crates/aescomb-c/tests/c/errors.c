@@ -85,8 +85,8 @@ static void message_members(void) {
     SPOILT(aescomb_seal, gcm, m->dst_len = SIZE_MAX, AESCOMB_OUTPUT_LENGTH, "dst_len");
     SPOILT(aescomb_seal, gcm, m->nonce_len = UINT32_MAX, AESCOMB_NONCE_LENGTH, "nonce_len");
     SPOILT(aescomb_seal, gcm, m->tag_len = UINT32_MAX, AESCOMB_TAG_LENGTH, "tag_len");
-    SPOILT(aescomb_seal, gcm, m->tag_appended = 1, AESCOMB_OUTPUT_LENGTH, "dst_len");
-    SPOILT(aescomb_open, gcm, (m->tag_appended = 1, m->src_len = 15), AESCOMB_TEXT_LENGTH,
+    SPOILT(aescomb_seal, gcm, m->tag_attached = 1, AESCOMB_OUTPUT_LENGTH, "dst_len");
+    SPOILT(aescomb_open, gcm, (m->tag_attached = 1, m->src_len = 15), AESCOMB_TEXT_LENGTH,
            "src_len");
     SPOILT(aescomb_seal, gcm, m->key = cbc, AESCOMB_KEY_MODE, "key");
     good();

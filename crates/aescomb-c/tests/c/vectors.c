@@ -1,6 +1,6 @@
 /* Known answers through the C interface: the vectors that the library itself is tested
  * with, each alone, in place and from one buffer to another, among messages under other
- * keys, with the tag beside and appended, and packed. They are read in their plain form;
+ * keys, with the tag beside and attached, and packed. They are read in their plain form;
  * that it has all of them is asserted where it is made.
  *
  * usage: vectors FOLDER [STRIDE]: the folder "vectors" of the repository; only every
@@ -55,19 +55,20 @@ struct place {
 };
 
 static void prepare(struct place *p, const struct vector *v, int back, int in_place,
-                    int appended) {
+                    int attached) {
     memset(p, 0, sizeof *p);
-    appended = appended && info.kind == AESCOMB_AEAD;
+    attached = attached && info.kind == AESCOMB_AEAD;
     aescomb_message *m = &p->message;
     const struct bytes *input = back && info.kind != AESCOMB_MAC ? &v->sealed : &v->plain;
-    size_t tag = appended ? v->tag.len : 0;
+    size_t tag = attached ? v->tag.len : 0;
     size_t room = encrypted_len(v->plain.len);
     if (back && v->sealed.len > room) room = v->sealed.len;
     room += tag;
     m->src_len = input->len + (back ? tag : 0);
     p->src = take(in_place && room > m->src_len ? room : m->src_len);
-    copy(p->src, input->at, input->len);
-    if (back && tag > 0) copy(p->src + input->len, v->tag.at, tag);
+    size_t before = back && info.tag_first ? tag : 0;
+    copy(p->src + before, input->at, input->len);
+    if (back && tag > 0) copy(p->src + (info.tag_first ? 0 : input->len), v->tag.at, tag);
     m->src = p->src;
     if (info.kind != AESCOMB_MAC) {
         p->dst = in_place ? NULL : take(room);
@@ -77,8 +78,8 @@ static void prepare(struct place *p, const struct vector *v, int back, int in_pl
     m->nonce = v->nonce.at;
     m->nonce_len = (uint32_t)v->nonce.len;
     m->tag_len = (uint32_t)v->tag.len;
-    m->tag_appended = appended ? 1 : 0;
-    if (!appended) {
+    m->tag_attached = attached ? 1 : 0;
+    if (!attached) {
         p->tag = take(v->tag.len);
         if (back) copy(p->tag, v->tag.at, v->tag.len);
         m->tag = v->tag.len > 0 ? p->tag : NULL;
@@ -112,10 +113,10 @@ static void check(const struct place *p, const struct vector *v, int back) {
         return;
     }
     const struct bytes *output = back ? &v->plain : &v->sealed;
-    size_t tag = m->tag_appended && !back ? v->tag.len : 0;
+    size_t tag = m->tag_attached && !back ? v->tag.len : 0;
     CHECK(m->written == output->len + tag);
-    CHECK(same(m->dst, output->at, output->len));
-    if (tag > 0) CHECK(same(m->dst + output->len, v->tag.at, tag));
+    CHECK(same(m->dst + (info.tag_first ? tag : 0), output->at, output->len));
+    if (tag > 0) CHECK(same(m->dst + (info.tag_first ? 0 : output->len), v->tag.at, tag));
     if (!back && tag == 0 && v->tag.len > 0) CHECK(same(m->tag, v->tag.at, v->tag.len));
 }
 

@@ -5,8 +5,8 @@ use super::report::{Row, Schedule};
 use crate::failure::Failure;
 use crate::sizes;
 use aescomb::{
-    Algorithm, Backend, Comb, Info, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Op,
-    Packed, Text,
+    Algorithm, AnyKey, Backend, Comb, Info, Keys, Kind, Layout, Lengths, Message, MessageResult,
+    Op, OpenError, Packed, Text,
 };
 use aescomb_measure::{Measurement, Ring, Workload};
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ impl Setup {
             messages
         };
         let turns = match self.keys {
-            KeyForm::Cold => COLD_BYTES.div_ceil(count * size_of::<Key>()),
+            KeyForm::Cold => COLD_BYTES.div_ceil(count * size_of::<AnyKey>()),
             _ => 1,
         };
         let key_bytes = sizes::key_bytes(info, key_bits);
@@ -157,9 +157,9 @@ impl Setup {
             keys: count,
         };
         // Every key is set by the expansion that the call is timed with.
-        let expand = |raw: &[Vec<u8>], table: &mut Vec<Key>| match self.backend {
-            Some(backend) => Key::expand_many_with(backend, mode, raw, table),
-            None => Key::expand_many(mode, raw, table),
+        let expand = |raw: &[Vec<u8>], table: &mut Vec<AnyKey>| match self.backend {
+            Some(backend) => AnyKey::expand_many_with(backend, mode, raw, table),
+            None => AnyKey::expand_many_for(mode, raw, table),
         };
         let mut table = Vec::new();
         expand(&raw, &mut table)?;
@@ -191,7 +191,7 @@ impl Setup {
                     columns.dress(i, Message::new(Text::copy(from, to)).tag(tag))
                 })
                 .collect();
-            let _ = own.run(there, self.keys_of(&table, count, 0), &mut batch)?;
+            own.run(there, self.keys_of(&table, count, 0), &mut batch)?;
             drop(batch);
             source = ciphertext;
             if self.forged {
@@ -363,10 +363,10 @@ impl Setup {
     }
 
     /// The keys of a call: `count` of the table, other ones each turn.
-    fn keys_of<'k>(&self, table: &'k [Key], count: usize, turn: usize) -> Keys<'k> {
+    fn keys_of<'k>(&self, table: &'k [AnyKey], count: usize, turn: usize) -> Keys<'k> {
         match (self.keys, table) {
-            (KeyForm::Shared, [key]) => Keys::Shared(key),
-            _ => Keys::Table(&table[turn * count..][..count]),
+            (KeyForm::Shared, [key]) => Keys::from(key),
+            _ => Keys::from(&table[turn * count..][..count]),
         }
     }
 }
@@ -407,7 +407,7 @@ impl Columns {
     /// Gives message `i` its own.
     fn dress<'a>(&'a self, i: usize, message: Message<'a>) -> Message<'a> {
         let nonce = &self.nonces[i * self.nonce_bytes..][..self.nonce_bytes];
-        let message = message.nonce(nonce).key(i.min(self.keys - 1) as u32);
+        let message = message.nonce(nonce).key_index(i.min(self.keys - 1) as u32);
         match self.data_bytes {
             // Not an empty component, which may cost something.
             0 => message,
@@ -435,10 +435,14 @@ enum Batch<'a> {
 impl Batch<'_> {
     /// A call; how many messages failed.
     fn run(&mut self, comb: &mut Comb, op: Op, keys: Keys<'_>) -> Result<usize, aescomb::Error> {
-        let verdict = match self {
+        let result = match self {
             Batch::Messages(batch) => comb.run(op, keys, batch),
             Batch::Packed(batch) => comb.run(op, keys, &mut **batch),
         };
-        Ok(verdict?.failed)
+        match result {
+            Ok(()) => Ok(0),
+            Err(OpenError::Refused(error)) => Err(error),
+            Err(OpenError::Failed(failed)) => Ok(failed.messages().len()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, MISUSE, NEGATIVE};
 use crate::output::{Output, say};
 use crate::vectors::File;
-use aescomb::{Backend, Comb, Key, Keys, Kind, Message, Mode, Op, Status, Text};
+use aescomb::{AnyKey, Backend, Comb, Keys, Kind, Message, Mode, Op, OpenError, Status, Text};
 use aescomb_vectors::monte_carlo::{Chain, End, STEPS};
 use aescomb_vectors::{Direction, Problem, Vector};
 use std::collections::BTreeMap;
@@ -242,7 +242,7 @@ impl<'a> Runner<'a> {
         for op in self.mode.info().kind.ops() {
             for (i, (case, key)) in cases.iter().zip(&keys).enumerate() {
                 if case.has(op) {
-                    let findings = self.batch(op, Keys::Shared(key), &[*case], i);
+                    let findings = self.batch(op, Keys::from(key), &[*case], i);
                     self.count(op, &[*case], findings, "alone");
                 }
             }
@@ -258,7 +258,7 @@ impl<'a> Runner<'a> {
             let cases: Vec<Case> = cases.iter().copied().filter(|case| case.has(op)).collect();
             let way = format!("in a batch of {} (shuffle seed {seed})", cases.len());
             let keys = self.expand(&cases)?;
-            let findings = self.batch(op, Keys::Table(&keys), &cases, 0);
+            let findings = self.batch(op, Keys::from(&keys), &cases, 0);
             self.count(op, &cases, findings, &way);
         }
         Ok(())
@@ -286,14 +286,14 @@ impl<'a> Runner<'a> {
             let mut ends = begin.clone();
             for (chain, key) in ends.iter_mut().zip(&keys) {
                 for _ in 0..STEPS {
-                    self.step(op, Keys::Shared(key), std::slice::from_mut(chain))?;
+                    self.step(op, Keys::from(key), std::slice::from_mut(chain))?;
                 }
             }
             self.count(op, &cases, broken(&cases, &ends), "a chain alone");
 
             let mut ends = begin;
             for _ in 0..STEPS {
-                self.step(op, Keys::Table(&keys), &mut ends)?;
+                self.step(op, Keys::from(&keys), &mut ends)?;
             }
             let way = format!("beside {} other chains", cases.len().saturating_sub(1));
             self.count(op, &cases, broken(&cases, &ends), &way);
@@ -310,11 +310,11 @@ impl<'a> Runner<'a> {
             .enumerate()
             .map(|(i, (block, chain))| {
                 let text = Text::in_place(block);
-                Message::new(text).nonce(chain.nonce()).key(i as u32)
+                Message::new(text).nonce(chain.nonce()).key_index(i as u32)
             })
             .collect();
         // A cipher that does not pad has nothing to refuse.
-        let _ = self.comb.run(op, keys, &mut batch)?;
+        done(self.comb.run(op, keys, &mut batch))?;
         drop(batch);
         for (chain, block) in chains.iter_mut().zip(blocks) {
             chain.push(block);
@@ -322,19 +322,20 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn expand(&self, cases: &[Case<'_>]) -> Result<Vec<Key>, aescomb::Error> {
+    fn expand(&self, cases: &[Case<'_>]) -> Result<Vec<AnyKey>, aescomb::Error> {
         let raw: Vec<&[u8]> = cases.iter().map(|case| &case.vector.key[..]).collect();
         let mut keys = Vec::new();
-        Key::expand_many_with(self.backend, self.mode, &raw, &mut keys)?;
+        AnyKey::expand_many_with(self.backend, self.mode, &raw, &mut keys)?;
         Ok(keys)
     }
 
     /// The vectors in one call, and where tags are checked in another one with a
     /// bit of each vector changed; `turn` decides which one.
     fn batch(&mut self, op: Op, keys: Keys<'_>, cases: &[Case<'_>], turn: usize) -> Vec<Finding> {
+        let tag_first = keys.mode().is_ok_and(|mode| mode.info().tag_first);
         let mut trials: Vec<Trial> = cases
             .iter()
-            .map(|case| Trial::new(op, case.vector))
+            .map(|case| Trial::new(op, case.vector, tag_first))
             .collect();
         let right = self.attempt(op, keys, &trials);
         let findings = match op {
@@ -384,17 +385,17 @@ impl<'a> Runner<'a> {
                 let message = match mac {
                     true => Message::new(Text::read_only(text)).tag(tag),
                     false => Message::new(Text::in_place_with_room(text, trial.text.len()))
-                        .tag_appended(trial.appended)
+                        .tag_attached(trial.attached)
                         .opened_len(trial.opened),
                 };
                 message
                     .nonce(&trial.nonce)
                     .associated_data_vector(data)
-                    .key(i as u32)
+                    .key_index(i as u32)
             })
             .collect();
         // Each message's status says what there is to say.
-        let _ = self.comb.run(op, keys, &mut batch)?;
+        done(self.comb.run(op, keys, &mut batch))?;
         let findings: Vec<Finding> = batch
             .iter()
             .zip(trials)
@@ -419,7 +420,7 @@ impl<'a> Runner<'a> {
         let left = |i: usize| match &trials[i].expected {
             Expected::Tag(tag) => differs(&tags[i], tag),
             Expected::Refused if op != Op::Verify => {
-                let opened = texts[i].len() - trials[i].appended;
+                let opened = texts[i].len() - trials[i].attached;
                 let wiped = texts[i][..opened].iter().all(|byte| *byte == 0);
                 (!wiped).then(|| "refused, but not wiped".into())
             }
@@ -454,12 +455,13 @@ impl<'a> Runner<'a> {
 
 /// A vector as an operation is given it, and what should come of it.
 struct Trial {
-    /// With the tag at its end where there is something to open.
+    /// With the tag where there is something to open.
     text: Vec<u8>,
     nonce: Vec<u8>,
     data: Vec<Vec<u8>>,
-    /// Bytes of tag at the end of a sealed text.
-    appended: usize,
+    /// Bytes of tag in one piece with a sealed text, and whether they stand before it.
+    attached: usize,
+    tag_first: bool,
     /// Bytes of the message in it, for modes that do not tell.
     opened: usize,
     /// The tag of a MAC, or room for it.
@@ -475,9 +477,12 @@ enum Expected {
 }
 
 impl Trial {
-    fn new(op: Op, vector: &Vector) -> Trial {
+    fn new(op: Op, vector: &Vector, tag_first: bool) -> Trial {
         let Vector { msg, ct, tag, .. } = vector;
-        let sealed = || [&ct[..], tag].concat();
+        let sealed = || match tag_first {
+            true => [&tag[..], ct].concat(),
+            false => [&ct[..], tag].concat(),
+        };
         let (text, expected) = match op {
             Op::Encrypt => (msg.clone(), Expected::Output(ct.clone())),
             Op::Decrypt if vector.refused => (ct.clone(), Expected::Refused),
@@ -493,10 +498,11 @@ impl Trial {
             text,
             nonce: vector.nonce.clone(),
             data: vector.data.clone(),
-            appended: match op {
+            attached: match op {
                 Op::Seal | Op::Open => tag.len(),
                 _ => 0,
             },
+            tag_first,
             opened: vector.msg_len(),
             tag: match op {
                 Op::Mac => vec![0; tag.len()],
@@ -514,9 +520,17 @@ impl Trial {
             return;
         }
         self.expected = Expected::Refused;
-        let end = self.text.len() - self.appended;
-        let (text, appended) = self.text.split_at_mut(end);
-        let mut parts = vec![appended, &mut self.tag, text, &mut self.nonce];
+        let (text, attached) = match self.tag_first {
+            true => {
+                let (tag, text) = self.text.split_at_mut(self.attached);
+                (text, tag)
+            }
+            false => {
+                let end = self.text.len() - self.attached;
+                self.text.split_at_mut(end)
+            }
+        };
+        let mut parts = vec![attached, &mut self.tag, text, &mut self.nonce];
         parts.extend(self.data.iter_mut().map(Vec::as_mut_slice));
         parts.retain(|part| !part.is_empty());
         let (count, part) = (parts.len(), turn % parts.len());
@@ -566,4 +580,12 @@ fn differs(got: &[u8], expected: &[u8]) -> Finding {
         show(expected),
         show(got)
     ))
+}
+
+/// Of a call that was not refused: each message's status says whether it failed.
+fn done(result: Result<(), OpenError>) -> Result<(), aescomb::Error> {
+    match result {
+        Err(OpenError::Refused(error)) => Err(error),
+        _ => Ok(()),
+    }
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::names::ModeName;
 use crate::secret::KeyArgs;
 use crate::sizes;
-use aescomb::{Backend, Comb, Info, Key, Kind};
+use aescomb::{AnyKey, Backend, Comb, Info, Kind};
 use std::io::Read;
 
 /// Mode, key and nonce.
@@ -32,7 +32,7 @@ pub(super) struct MessageArgs {
 /// What they come to.
 pub(super) struct Opened {
     pub(super) comb: Comb,
-    pub(super) key: Key,
+    pub(super) key: AnyKey,
     pub(super) nonce: Vec<u8>,
 }
 
@@ -83,7 +83,7 @@ impl MessageArgs {
                 8 * sizes::key_bytes(info, bits)
             )));
         }
-        let key = Key::new(mode, &raw)?;
+        let key = AnyKey::for_mode(mode, &raw)?;
         Ok(Opened { comb, key, nonce })
     }
 }

@@ -94,12 +94,12 @@ impl Common {
         let mut batch = [Message::new(Text::in_place_with_room(&mut text, len))
             .nonce(&nonce)
             .associated_data_vector(&data)
-            .tag_appended(tag)
+            .tag_attached(tag)
             .opened_len(opened)];
         if op == Op::Seal {
             comb.seal(&key, &mut batch)?;
-        } else if !comb.open(&key, &mut batch)?.all_good() {
-            return Err(Failure::Negative("the tag is wrong".into()));
+        } else {
+            comb.open(&key, &mut batch)?;
         }
         out.write_all(batch[0].output())?;
         Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use crate::bench::case::{Form, KeyForm, Setup};
 use crate::bench::field;
 use crate::bench::report::{Row, Schedule};
 use crate::failure::Failure;
-use aescomb::{Algorithm, Backend, Comb, Key, Message, Mode, Text};
+use aescomb::{Algorithm, AnyKey, Backend, Comb, Message, Mode, Text};
 use aescomb_measure::{Crowd, Mix, Options, Sampler, Workload};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -205,7 +205,7 @@ impl Measurer {
     fn latency(&self, in_hand: usize, mut workload: Workload) -> Result<Latency, Failure> {
         workload.round_up(16);
         let mut ring = workload.ring(self.seed)?;
-        let key = Key::new(Mode::Cbc, &[7; 16])?;
+        let key = AnyKey::for_mode(Mode::Cbc, &[7; 16])?;
         let nonces: Vec<[u8; 16]> = (0..workload.lengths.len() as u128)
             .map(u128::to_be_bytes)
             .collect();

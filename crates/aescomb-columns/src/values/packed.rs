@@ -8,7 +8,7 @@
 
 use super::{Chosen, Refused, team};
 use aescomb::{
-    Comb, Error, Key, Keys, Layout, Lengths, MessageResult, Offset, Op, Packed, Status, Text,
+    AnyKey, Comb, Error, Keys, Layout, Lengths, MessageResult, Offset, Op, OpenError, Packed, Text,
 };
 use arrow_array::OffsetSizeTrait;
 use std::borrow::Cow;
@@ -36,9 +36,9 @@ pub fn with_comb<R>(call: impl FnOnce(&mut Comb) -> R) -> R {
 /// The keys of a batch.
 pub enum Keyed<'a> {
     /// One for all messages.
-    One(&'a Key),
+    One(&'a AnyKey),
     /// A table, and the place of each message's.
-    Places(Vec<&'a Key>, Vec<u32>),
+    Places(Vec<&'a AnyKey>, Vec<u32>),
 }
 
 impl Keyed<'_> {
@@ -493,7 +493,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                     let text = Text::copy_uninit(&self.texts.bytes, memory);
                     let batch = Packed::new(text, texts).output(places.piece(own.clone()));
                     match tags {
-                        TagsOf::Behind(bytes) => batch.tags_appended(*bytes),
+                        TagsOf::Behind(bytes) => batch.tags_attached(*bytes),
                         TagsOf::Apart(tags, width) => {
                             let tags = &mut tags[own.start * *width..own.end * *width];
                             batch.tags(tags, *width, *width)
@@ -528,12 +528,12 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             if judged {
                 batch = batch.results(results);
             }
-            let verdict = with_comb(|comb| comb.run(op, keys, &mut batch));
-            if !verdict.map_err(|error| (error, start))?.all_good() {
-                let bad = |result: &MessageResult| result.status != Status::Done;
-                let numbered = results.iter().enumerate();
-                let bad = numbered.filter(|(_, r)| bad(r)).map(|(i, _)| start + i);
-                done.failed.extend(bad);
+            match with_comb(|comb| comb.run(op, keys, &mut batch)) {
+                Ok(()) => {}
+                Err(OpenError::Refused(error)) => return Err((error, start)),
+                Err(OpenError::Failed(failed)) => {
+                    done.failed.extend(failed.messages().map(|i| start + i));
+                }
             }
             if padded {
                 let lens = results.iter().map(|result| result.len);

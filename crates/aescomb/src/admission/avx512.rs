@@ -8,7 +8,7 @@
 use super::{Call, LONG, SIGN};
 use crate::batch::Status;
 use crate::isa::{Isa, Vaes512};
-use crate::job::Job;
+use crate::job::{ATTACHED, Job};
 use core::arch::x86_64::*;
 use core::mem::offset_of;
 
@@ -43,37 +43,37 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
 ) -> Option<(bool, bool)> {
     let s = Vaes512::detect()?;
     // SAFETY: there is a job; what is read of it is the caller's.
-    let (tag_len, tag_appended, components) = unsafe {
+    let (tag_len, tag_attached, components) = unsafe {
         let components = match FOREIGN {
             true => u32::from(!(*first).data.is_null()),
             false => (*first).components,
         };
-        ((*first).tag_len, (*first).tag_appended, components)
+        ((*first).tag_len, (*first).tag_attached, components)
     };
     if components == Job::SEVERAL {
         return None;
     }
-    let appended = match tag_appended {
-        0 => (0, 0),
-        _ => call.rules.appended(tag_len as usize),
+    let attached = match tag_attached {
+        ATTACHED => call.rules.attached(tag_len as usize),
+        _ => (0, 0),
     };
     let rules = call.rules;
     let jobs = (first, count);
     // SAFETY: the caller's.
     unsafe {
         if !rules.writes() {
-            return look::<FOREIGN, READ_ONLY>(s, call, jobs, components, appended);
+            return look::<FOREIGN, READ_ONLY>(s, call, jobs, components, attached);
         }
-        if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || appended != (0, 0) {
-            return look::<FOREIGN, GENERAL>(s, call, jobs, components, appended);
+        if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || attached != (0, 0) {
+            return look::<FOREIGN, GENERAL>(s, call, jobs, components, attached);
         }
         if (*first).src == (*first).dst.cast_const()
             && rules.least == 0
-            && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, components, appended)
+            && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, components, attached)
         {
             return Some(good);
         }
-        look::<FOREIGN, PLAIN>(s, call, jobs, components, appended)
+        look::<FOREIGN, PLAIN>(s, call, jobs, components, attached)
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
 const GENERAL: u8 = 0;
 /// No results but tags.
 const READ_ONLY: u8 = 1;
-/// Results have the lengths of their texts, and no tags are appended.
+/// Results have the lengths of their texts, and no tags are attached.
 const PLAIN: u8 = 2;
 /// The same, and results go to where their texts are.
 const IN_PLACE: u8 = 3;
@@ -100,7 +100,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     (shorter, longer): (usize, usize),
 ) -> Option<(bool, bool)> {
     let rules = call.rules;
-    let has_shared_key = call.has_shared_key();
+    let one_key = !call.has_own_keys();
     s.enter(
         #[inline(always)]
         // SAFETY: the token, and the caller's.
@@ -206,8 +206,9 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 bad |= usize::from(all & 1 << DST == 0) * members[DST_LEN];
                 bad |= usize::from(any & 1 << DATA == 0) * members[DATA_LEN];
                 bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
-                bad |= usize::from(has_shared_key) * shape[3];
             }
+            // The first has none of its own where there are others.
+            bad |= usize::from(one_key) * shape[3];
             let other = members_of(other);
             (bad == 0).then_some((other[SRC_LEN] == 0, other[DATA_LEN] == 0))
         },

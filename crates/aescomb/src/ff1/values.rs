@@ -66,7 +66,7 @@ impl Numeral for u16 {
         match values.iter().position(|x| u32::from(*x) >= ff1.radix) {
             Some(position) => Err(Error::new(
                 Field::Numeral { position },
-                values[position].into(),
+                usize::from(values[position]),
                 Allowed::AtMost(ff1.radix as usize - 1),
             )),
             None => Ok(()),
@@ -112,7 +112,7 @@ impl Numeral for u8 {
         {
             return Err(Error::new(
                 Field::Character { position },
-                values[position].into(),
+                usize::from(values[position]),
                 alphabet.allowed(),
             ));
         }

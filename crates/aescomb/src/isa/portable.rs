@@ -11,8 +11,8 @@
 #![allow(unsafe_code)]
 
 use super::{Block, Field, Isa, Part, RoundKeys, Sums, Way, Wide, is_tweaked};
+use crate::expanded::Expanded;
 use crate::gf128;
-use crate::key::Key;
 use crate::lane_keys::{LaneKeys, Uses};
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use core::ops::{BitAnd, BitXor};
@@ -120,7 +120,7 @@ fn schedule(raw: &[u8]) -> [Block; 15] {
 }
 
 /// Round keys of the equivalent inverse cipher, FIPS 197 section 5.3.5.
-fn inverse(key: &Key) -> [Block; 15] {
+fn inverse(key: &Expanded) -> [Block; 15] {
     let rounds = key.rounds();
     let mut dec = [[0; 16]; 15];
     for (r, to) in dec.iter_mut().enumerate().take(rounds + 1) {
@@ -134,7 +134,7 @@ fn inverse(key: &Key) -> [Block; 15] {
 }
 
 /// A key's schedule; for the first one also CIPH_K(0^128).
-fn expand(raw: &[u8], key: &mut Key, part: Part) {
+fn expand(raw: &[u8], key: &mut Expanded, part: Part) {
     let schedule = schedule(raw);
     if part == Part::Second {
         key.second = schedule;
@@ -404,7 +404,7 @@ impl<const N: usize> Isa for Portable<N> {
         f()
     }
 
-    fn expand(self, raw: &[&[u8]], out: &mut [Key], part: Part) {
+    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], part: Part) {
         for (raw, key) in raw.iter().zip(out) {
             expand(raw, key, part);
         }
@@ -466,7 +466,7 @@ impl<const N: usize> Isa for Portable<N> {
         x.tweaked(way, tweak, |r, l| *keys.round_key_of(way, r, l))
     }
 
-    fn keys(self, key: &Key, uses: Uses) -> SoftKey {
+    fn keys(self, key: &Expanded, uses: Uses) -> SoftKey {
         let (first, second) = key.raw();
         SoftKey {
             rows: [
@@ -488,7 +488,7 @@ impl<const N: usize> Isa for Portable<N> {
 
     fn fetch(self, _: &Block) {}
 
-    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Key; L], uses: Uses) {
+    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses) {
         for (l, key) in of.iter().enumerate().take(N) {
             let SoftKey { first, second, .. } = self.keys(key, uses);
             keys.set_soft(l, key, [Some(first), second], uses);

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::{Block, Field, LINE, Part, RoundKeys, Way, Wide, is_tweaked};
-use crate::key::Key;
+use crate::expanded::Expanded;
 use crate::lane_keys::{LaneKeys, Uses};
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::mem::{MaybeUninit, offset_of};
@@ -590,7 +590,7 @@ impl<V: Vector> Schedule<V> {
 /// The CPU has the instructions of `V`.
 #[inline(always)]
 pub(crate) unsafe fn broadcast<V: Vector>(
-    key: &Key,
+    key: &Expanded,
     dec: &[Block; 15],
     uses: Uses,
 ) -> Broadcast<V> {
@@ -1159,7 +1159,7 @@ pub(crate) fn schedule_row<V: Vector, const U: usize>(raw: Words<V, U>) -> Round
 #[inline(always)]
 pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
     keys: &mut LaneKeys<L>,
-    of: &[&Key; L],
+    of: &[&Expanded; L],
     uses: Uses,
 ) {
     const { assert!(U * V::BLOCKS <= L) };
@@ -1187,7 +1187,7 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
         }
         let mut i = 0;
         while i < uses.constants {
-            let row: [V; U] = gather_keys(of, offset_of!(Key, sub) + i * 16);
+            let row: [V; U] = gather_keys(of, offset_of!(Expanded, sub) + i * 16);
             V::store_all(&row, keys.subkey_mut(i));
             i += 1;
         }
@@ -1203,13 +1203,13 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
 #[inline(always)]
 unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
     keys: &mut LaneKeys<L>,
-    of: &[&Key; L],
+    of: &[&Expanded; L],
     part: Part,
 ) {
     let rounds = of[0].rounds();
     let offset = match part {
-        Part::First => offset_of!(Key, enc),
-        Part::Second => offset_of!(Key, second),
+        Part::First => offset_of!(Expanded, enc),
+        Part::Second => offset_of!(Expanded, second),
     };
     // SAFETY: the caller's.
     unsafe {
@@ -1240,7 +1240,7 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
 /// The CPU has the instructions of `V`; there is a key for each lane, and a block there.
 #[inline(always)]
 unsafe fn gather_keys<V: Vector, const U: usize, const L: usize>(
-    of: &[&Key; L],
+    of: &[&Expanded; L],
     offset: usize,
 ) -> [V; U] {
     // SAFETY: the caller's.
@@ -1261,7 +1261,7 @@ pub(crate) fn fetch(block: &Block) {
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Part) {
+pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Expanded], part: Part) {
     // SAFETY: the caller's, that the CPU has the instructions; loads and stores
     // are of whole arrays.
     unsafe {
@@ -1287,7 +1287,7 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Key], part: Par
         );
 
         // Lanes without a key of their own did key 0's work and store it again.
-        let place = |f: fn(&mut Key) -> *mut u8, out: &mut [Key]| {
+        let place = |f: fn(&mut Expanded) -> *mut u8, out: &mut [Expanded]| {
             let mut to = [f(&mut out[0]); 4];
             for (to, key) in to.iter_mut().zip(out) {
                 *to = f(key);
@@ -1676,7 +1676,7 @@ macro_rules! token {
             /// The inverse cipher's round keys, which the key may keep. Out of line, as it
             /// is done once or twice a key.
             #[inline(never)]
-            fn invert(self, key: &$crate::key::Key) -> [$crate::isa::Block; 15] {
+            fn invert(self, key: &$crate::expanded::Expanded) -> [$crate::isa::Block; 15] {
                 let made = $crate::isa::Isa::enter(
                     self,
                     #[inline(always)]
@@ -1726,7 +1726,12 @@ macro_rules! token {
                 unsafe { run(f) }
             }
 
-            fn expand(self, raw: &[&[u8]], out: &mut [$crate::key::Key], part: $crate::isa::Part) {
+            fn expand(
+                self,
+                raw: &[&[u8]],
+                out: &mut [$crate::expanded::Expanded],
+                part: $crate::isa::Part,
+            ) {
                 const WIDTH: usize = <$vector as Vector>::BLOCKS;
                 if WIDTH > 1 && raw.len() == 1 {
                     return self.narrow().expand(raw, out, part);
@@ -1786,7 +1791,11 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn keys(self, key: &$crate::key::Key, uses: $crate::lane_keys::Uses) -> Self::Keys {
+            fn keys(
+                self,
+                key: &$crate::expanded::Expanded,
+                uses: $crate::lane_keys::Uses,
+            ) -> Self::Keys {
                 let made;
                 let dec = match (uses.inverse, key.inverse()) {
                     (false, _) => &key.enc,
@@ -1819,7 +1828,7 @@ macro_rules! token {
             fn lane_keys<const L: usize>(
                 self,
                 keys: &mut $crate::lane_keys::LaneKeys<L>,
-                of: &[&$crate::key::Key; L],
+                of: &[&$crate::expanded::Expanded; L],
                 uses: $crate::lane_keys::Uses,
             ) {
                 self.enter(

@@ -11,13 +11,12 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
+use super::{Cbc, CbcPkcs7};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, INVERSE, Link, Pass, Registered, Tail};
 
-pub(crate) struct Cbc;
-pub(crate) struct CbcPkcs7;
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
@@ -40,6 +39,7 @@ impl Registered for Cbc {
         parallel_encrypt: false,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal message beginnings show",
         research: None,
     };

@@ -15,6 +15,7 @@
 //! texts of fewer than 2^(8q) bytes. A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
+use super::Ccm;
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
@@ -22,7 +23,6 @@ use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
 
-pub(crate) struct Ccm;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Ccm {
@@ -47,6 +47,7 @@ impl Registered for Ccm {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "the xor of the messages leaks, forgeries",
         research: None,
     };

@@ -9,11 +9,11 @@
 //! cut off here, as is usual. The IV must be unpredictable.
 #![forbid(unsafe_code)]
 
+use super::Cfb128;
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
 
-pub(crate) struct Cfb128;
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
@@ -36,6 +36,7 @@ impl Registered for Cfb128 {
         parallel_encrypt: false,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: None,
     };

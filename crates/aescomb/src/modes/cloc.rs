@@ -24,6 +24,7 @@
 //! same one differ leak their xor, and nothing is claimed of their tags.
 #![forbid(unsafe_code)]
 
+use super::Cloc;
 use crate::facts::{Facts, up};
 use crate::isa::{Block, Cipher, Wide};
 use crate::lane_keys::Uses;
@@ -31,7 +32,6 @@ use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail, both};
 
-pub(crate) struct Cloc;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Cloc {
@@ -56,6 +56,7 @@ impl Registered for Cloc {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: Some("CAESAR, third round (a pair with SILC)"),
     };

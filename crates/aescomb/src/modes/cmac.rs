@@ -11,16 +11,16 @@
 //! are limited (SP 800-38B section A.2).
 #![forbid(unsafe_code)]
 
+use super::Cmac;
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::gf128::double_block;
 use crate::isa::{Block, Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
 use crate::pass::{FORWARD, Feed, HEADER, Link, Pass, Registered, Tail};
 
-pub(crate) struct Cmac;
 pub(crate) struct Mac;
 
 impl Registered for Cmac {
@@ -42,13 +42,14 @@ impl Registered for Cmac {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "no nonce",
         research: None,
     };
     type Forward = Mac;
     type Backward = Mac;
 
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         let [k1, k2] = subkeys(key.sub[0]);
         key.sub[0] = k1;
         key.sub[1] = k2;

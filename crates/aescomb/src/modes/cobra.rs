@@ -30,12 +30,13 @@
 //! their beginnings are equal, and some hundred of them give forgeries.
 #![forbid(unsafe_code)]
 
+use super::Cobra;
 use super::pmac::{sevenfold, triple};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Cipher, Isa, Plain, Wide, encrypt_block};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
@@ -43,7 +44,6 @@ use crate::pass::{
     FORWARD, Feed, HEADER, Holds, MAX_UNIT, Pass, Registered, SECOND, Tables, Tail, doubles,
 };
 
-pub(crate) struct Cobra;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Cobra {
@@ -68,6 +68,7 @@ impl Registered for Cobra {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "equal beginnings show, forgeries",
         research: Some(
             "withdrawn from CAESAR: forgeries when nonces repeat; \
@@ -78,7 +79,7 @@ impl Registered for Cobra {
     type Backward = Crypt<false>;
 
     /// J, J^2, L, 7 L, 7^2 L, 3^4 L, all in reverse byte order.
-    fn constants(backend: Backend, key: &mut Key) {
+    fn constants(backend: Backend, key: &mut Expanded) {
         let l = u128::from_be_bytes(key.sub[0]);
         let j = u128::from_be_bytes(encrypt_block(backend, key, 1u128.to_be_bytes()));
         let seven = gf128::sevenfold(l);
@@ -183,7 +184,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// The powers of J^2 from the first on, as many as a register may have blocks.
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, _: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, _: usize, tables: &mut Tables) {
         let square = s.splat(key.subkey(1));
         let mut power = square;
         for to in &mut tables[SECOND..][..MAX_UNIT] {

@@ -23,18 +23,18 @@
 //! with the same nonce and data show how long their beginnings are equal.
 #![forbid(unsafe_code)]
 
+use super::Copa;
 use super::pmac::{add, sevenfold, triple};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
-pub(crate) struct Copa;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Copa {
@@ -58,6 +58,7 @@ impl Registered for Copa {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal beginnings show",
         research: Some("CAESAR, second round (as part of AES-COPA)"),
     };
@@ -65,7 +66,7 @@ impl Registered for Copa {
     type Backward = Crypt<false>;
 
     /// L and 3^3 L in reverse byte order.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0].reverse();
         let mut mask = u128::from_le_bytes(key.sub[0]);
         for _ in 0..3 {

@@ -22,6 +22,7 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
+use super::Cpfb;
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
@@ -29,7 +30,6 @@ use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, Tail};
 
-pub(crate) struct Cpfb;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 /// Bytes of a part.
@@ -57,6 +57,7 @@ impl Registered for Cpfb {
         parallel_encrypt: true,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "the xor of the messages' beginnings leaks",
         research: Some("CAESAR, first round"),
     };

@@ -13,12 +13,11 @@
 //! the index of a table (`counting.rs`).
 #![forbid(unsafe_code)]
 
+use super::{Ctr, Ctr32};
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
 
-pub(crate) struct Ctr;
-pub(crate) struct Ctr32;
 /// The counter is the last `BITS` bits of the block.
 pub(crate) struct Crypt<const BITS: u32>;
 
@@ -41,6 +40,7 @@ impl Registered for Ctr {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "the xor of the messages leaks",
         research: None,
     };

@@ -10,13 +10,12 @@
 #![forbid(unsafe_code)]
 
 use super::pkcs7::Padded;
+use super::{Ecb, EcbPkcs7};
 use crate::isa::{Cipher, Wide};
 use crate::lane_keys::Uses;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, INVERSE, Pass, Registered, Tail};
 
-pub(crate) struct Ecb;
-pub(crate) struct EcbPkcs7;
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
@@ -39,6 +38,7 @@ impl Registered for Ecb {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "no nonce: equal blocks show",
         research: None,
     };

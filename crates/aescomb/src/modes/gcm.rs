@@ -19,18 +19,17 @@
 //! same one give away H, and so forgeries of any other.
 #![forbid(unsafe_code)]
 
+use super::{Gcm, Gmac};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Cipher, Field, Isa, Polyval, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, MAX_LANES, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Pass, Registered, Tables, Tail};
 
-pub(crate) struct Gcm;
-pub(crate) struct Gmac;
 pub(crate) struct Crypt<const SEAL: bool>;
 pub(crate) struct Mac;
 
@@ -56,6 +55,7 @@ impl Registered for Gcm {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "the hash key leaks: forgeries of any message",
         research: None,
     };
@@ -63,7 +63,7 @@ impl Registered for Gcm {
     type Backward = Crypt<false>;
 
     /// x H.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         let h = u128::from_be_bytes(key.sub[0]);
         key.sub[0] = double_polyval(h).to_le_bytes();
     }
@@ -96,7 +96,7 @@ impl Registered for Gmac {
     type Forward = Mac;
     type Backward = Mac;
 
-    fn constants(backend: Backend, key: &mut Key) {
+    fn constants(backend: Backend, key: &mut Expanded) {
         Gcm::constants(backend, key);
     }
 
@@ -215,7 +215,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 
@@ -236,7 +236,7 @@ pub(super) const POWERS: usize = 8;
 /// Of the key's first constant H, as many powers as `blocks` want and there is room for,
 /// from the last to the first.
 #[inline(always)]
-pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
     let mut square = s.splat(key.subkey(0));
     let mut power = square;
@@ -305,7 +305,7 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 

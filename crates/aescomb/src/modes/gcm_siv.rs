@@ -16,16 +16,16 @@
 //! A repeated nonce tells only whether messages are equal.
 #![forbid(unsafe_code)]
 
+use super::GcmSiv;
 use super::gcm::{POWERS, powers};
+use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, Polyval, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, TAG, Tables, Tail};
 
-pub(crate) struct GcmSiv;
 /// The tag from the text.
 pub(crate) struct Authenticate<const SEAL: bool>;
 /// The text by the tag.
@@ -53,6 +53,7 @@ impl Registered for GcmSiv {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "equal messages show",
         research: None,
     };
@@ -162,7 +163,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 

@@ -18,6 +18,7 @@
 //! their xor. What the first version claimed for that case was reduced.
 #![forbid(unsafe_code)]
 
+use super::Jambu;
 use crate::facts::Facts;
 use crate::isa::{Block, Cipher, Wide};
 use crate::lane_keys::Uses;
@@ -25,7 +26,6 @@ use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
 
-pub(crate) struct Jambu;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Jambu {
@@ -51,6 +51,7 @@ impl Registered for Jambu {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: Some("CAESAR, third round; its claims were reduced"),
     };

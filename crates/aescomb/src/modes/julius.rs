@@ -25,17 +25,17 @@
 //! with equal data show, and nothing else.
 #![forbid(unsafe_code)]
 
+use super::Julius;
 use super::gcm::{POWERS, powers};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Cipher, Isa, Plain, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tables, Tail};
 
-pub(crate) struct Julius;
 /// M from the text.
 pub(crate) struct Hash;
 /// The text and the tag by M.
@@ -66,6 +66,7 @@ impl Registered for Julius {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal messages show",
         research: Some("CAESAR, first round; its reference code never opened what it sealed"),
     };
@@ -73,7 +74,7 @@ impl Registered for Julius {
     type Backward = Open;
 
     /// D in reverse byte order.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0].reverse();
     }
 }
@@ -188,7 +189,7 @@ impl Pass for Hash {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Plain, _>(s, key, blocks, tables);
     }
 
@@ -226,7 +227,7 @@ impl Pass for Seal {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Plain, _>(s, key, blocks, tables);
     }
 
@@ -315,7 +316,7 @@ impl Pass for Open {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Key, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
         powers::<Plain, _>(s, key, blocks, tables);
     }
 
@@ -337,11 +338,12 @@ mod tests {
     use super::Julius;
     use crate::admission::Alike;
     use crate::engine::{Memory, Work, batch};
+    use crate::expanded::Expanded;
     use crate::isa::Block;
     use crate::job::Job;
-    use crate::key::Keys;
-    use crate::modes::{Pass, Registered};
-    use crate::{Backend, Key, Mode};
+    use crate::key_set::KeySet;
+    use crate::pass::{Pass, Registered};
+    use crate::{Backend, Mode};
     use alloc::string::String;
     use alloc::vec::Vec;
 
@@ -363,7 +365,7 @@ mod tests {
     /// know all modes, so that the kernels of the others are not compiled for this test.
     fn run<M: Pass>(
         backend: Backend,
-        key: &Key,
+        key: &Expanded,
         jobs: &mut [Job],
         len: usize,
         verdicts: Option<&mut [Block]>,
@@ -380,7 +382,7 @@ mod tests {
                     texts: false,
                     keys: true,
                 },
-                keys: Keys::Shared(key),
+                keys: KeySet::Shared(key),
                 memory: &mut Memory::new(),
                 degree: backend.default_lanes(),
                 verdicts,
@@ -408,7 +410,7 @@ mod tests {
             let (nonce, data, plain) = (field("nonce"), field("ad"), field("msg"));
             let out = field("out");
             let (tag, sealed) = out.split_at(16);
-            let mut key = Key::new(Mode::Julius, &field("key")).expect("a key");
+            let mut key = Expanded::new(Mode::Julius, &field("key")).expect("a key");
             key.sub[0] = key.sub[0].map(as_coded);
             for backend in Backend::available() {
                 // Two at a time, so that there are rows of messages too.

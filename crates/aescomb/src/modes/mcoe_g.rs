@@ -26,11 +26,12 @@
 //! messages are equal, and no more.
 #![forbid(unsafe_code)]
 
+use super::McoeG;
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{self, Cipher, Part, Polyval, Wide, encrypt_block};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
@@ -38,7 +39,6 @@ use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
 use core::slice;
 use zeroize::Zeroize;
 
-pub(crate) struct McoeG;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for McoeG {
@@ -65,6 +65,7 @@ impl Registered for McoeG {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal message beginnings show",
         research: Some("FSE 2012; completed by us where the paper could not be had"),
     };
@@ -72,7 +73,7 @@ impl Registered for McoeG {
     type Backward = Crypt<false>;
 
     /// x K2 in reverse byte order, as GCM has it; (ff ... ff) K2. The key is K1.
-    fn constants(backend: Backend, key: &mut Key) {
+    fn constants(backend: Backend, key: &mut Expanded) {
         let number = |n: u128| encrypt_block(backend, key, n.to_be_bytes());
         let (mut k1, k2) = (number(1), number(2));
         let keys = slice::from_mut(key);

@@ -17,17 +17,17 @@
 //! a key (RFC 7253 section 5). A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
+use super::Ocb;
 use crate::backend::Backend;
+use crate::expanded::{CONSTANTS, Expanded};
 use crate::facts::{Facts, up};
 use crate::gf128::double_block;
 use crate::isa::{Cipher, Isa, Wide};
-use crate::key::{CONSTANTS, Key};
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Holds, Pass, Registered, SECOND, Tables, Tail, both};
 
-pub(crate) struct Ocb;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Ocb {
@@ -51,6 +51,7 @@ impl Registered for Ocb {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
         research: None,
     };
@@ -58,7 +59,7 @@ impl Registered for Ocb {
     type Backward = Crypt<false>;
 
     /// L_*, L_$, L_0, L_1, ...
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         for i in 1..CONSTANTS {
             key.sub[i] = double_block(key.sub[i - 1]);
         }
@@ -172,7 +173,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Key, _: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut Tables) {
         let (past, adds) = tables.split_at_mut(SECOND);
         let mut sum = 0;
         for (i, (past, adds)) in past.iter_mut().zip(adds).enumerate().take(S::LANES) {

@@ -8,11 +8,11 @@
 //! IV must be a nonce.
 #![forbid(unsafe_code)]
 
+use super::Ofb;
 use crate::isa::{Cipher, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
 
-pub(crate) struct Ofb;
 pub(crate) struct Crypt;
 
 impl Registered for Ofb {
@@ -34,6 +34,7 @@ impl Registered for Ofb {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "the xor of the messages leaks",
         research: None,
     };

@@ -25,18 +25,18 @@
 //! their blocks are equal, and can be forged.
 #![forbid(unsafe_code)]
 
+use super::Otr;
 use super::ocb;
 use super::pmac::{add, sevenfold, triple};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
-pub(crate) struct Otr;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Otr {
@@ -60,6 +60,7 @@ impl Registered for Otr {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
         research: Some("CAESAR, third round"),
     };
@@ -67,7 +68,7 @@ impl Registered for Otr {
     type Backward = Crypt<false>;
 
     /// Q in reverse byte order.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0].reverse();
     }
 }

@@ -13,15 +13,15 @@
 //! tags of 4 to 16 bytes.
 #![forbid(unsafe_code)]
 
+use super::Pmac;
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::Last;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
 
-pub(crate) struct Pmac;
 pub(crate) struct Mac;
 
 impl Registered for Pmac {
@@ -43,6 +43,7 @@ impl Registered for Pmac {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "no nonce",
         research: None,
     };
@@ -50,7 +51,7 @@ impl Registered for Pmac {
     type Backward = Mac;
 
     /// L in reverse byte order.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0].reverse();
     }
 }

@@ -26,18 +26,18 @@
 //! key. With a repeated nonce equal messages with equal data show, and nothing else.
 #![forbid(unsafe_code)]
 
+use super::PmacCtr;
 use super::pmac::{Mac, add, triple};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
 
-pub(crate) struct PmacCtr;
 /// The tag from the text.
 pub(crate) struct Authenticate<const SEAL: bool>;
 /// The text by the tag.
@@ -64,6 +64,7 @@ impl Registered for PmacCtr {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "equal messages show",
         research: Some("talk at DIAC 2012; defined by us where the slides could not be had"),
     };
@@ -71,7 +72,7 @@ impl Registered for PmacCtr {
     type Backward = Crypt<false>;
 
     /// L and 7 L in reverse byte order; 49 L.
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0].reverse();
         let seven = sevenfold(u128::from_le_bytes(key.sub[0]));
         key.sub[1] = seven.to_le_bytes();

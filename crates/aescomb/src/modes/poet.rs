@@ -22,10 +22,11 @@
 //! messages are equal, and no more.
 #![forbid(unsafe_code)]
 
+use super::Poet;
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{self, Block, Cipher, Part, Wide, encrypt_block};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
@@ -33,7 +34,6 @@ use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
 use core::slice;
 use zeroize::Zeroize;
 
-pub(crate) struct Poet;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Poet {
@@ -59,6 +59,7 @@ impl Registered for Poet {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal message beginnings show",
         research: Some("CAESAR, second round"),
     };
@@ -66,7 +67,7 @@ impl Registered for Poet {
     type Backward = Crypt<false>;
 
     /// 2 L in reverse byte order, and E(L); the key is K, the second key is KF.
-    fn constants(backend: Backend, key: &mut Key) {
+    fn constants(backend: Backend, key: &mut Expanded) {
         let number = |n: u128| encrypt_block(backend, key, n.to_be_bytes());
         let mut k = key.sub[0];
         let (l, mut kf) = (number(1), number(2));

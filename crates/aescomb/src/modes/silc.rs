@@ -19,6 +19,7 @@
 //! claimed of their tags.
 #![forbid(unsafe_code)]
 
+use super::Silc;
 use super::cloc::{PARAM, crypt, crypt_last};
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Wide};
@@ -27,7 +28,6 @@ use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail};
 
-pub(crate) struct Silc;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Silc {
@@ -51,6 +51,7 @@ impl Registered for Silc {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: Some("CAESAR, third round (a pair with CLOC)"),
     };

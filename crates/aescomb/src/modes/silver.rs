@@ -23,15 +23,15 @@
 //! beyond the first round.
 #![forbid(unsafe_code)]
 
+use super::Silver;
+use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Cipher, Isa, RoundKeys, Way, Wide};
-use crate::key::Key;
 use crate::lane_keys::{DERIVED, Uses};
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Own, Pass, Registered, Tables, Tail};
 
-pub(crate) struct Silver;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Silver {
@@ -55,6 +55,7 @@ impl Registered for Silver {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
         research: Some("CAESAR, first round"),
     };
@@ -171,7 +172,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// i G for lane i, and one more.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Key, _: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut Tables) {
         let g = u128::from_le_bytes(*key.subkey(G));
         let times = |n: usize| {
             let low = (g as u64).wrapping_mul(n as u64);

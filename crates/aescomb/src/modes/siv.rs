@@ -16,17 +16,17 @@
 //! with a repeated one, equal messages with equal data show, and nothing else.
 #![forbid(unsafe_code)]
 
+use super::Siv;
 use super::cmac::{masked, subkeys};
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Cipher, Wide, encrypt_block};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::{Last, Piece};
 use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
 use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
 
-pub(crate) struct Siv;
 /// V from the text: S2V.
 pub(crate) struct Authenticate<const SEAL: bool>;
 /// The text by V.
@@ -53,6 +53,7 @@ impl Registered for Siv {
         parallel_encrypt: false,
         parallel_decrypt: false,
         inverse: false,
+        tag_first: true,
         nonce_reuse: "equal messages show",
         research: None,
     };
@@ -60,7 +61,7 @@ impl Registered for Siv {
     type Backward = Crypt<false>;
 
     /// CMAC's K1 and K2 of the first key, and CMAC(0^128).
-    fn constants(backend: Backend, key: &mut Key) {
+    fn constants(backend: Backend, key: &mut Expanded) {
         let [k1, k2] = subkeys(key.sub[0]);
         // The only block of the message is whole, and K1 is xored to it.
         key.sub[2] = encrypt_block(backend, key, k1);

@@ -16,15 +16,15 @@
 //! example breaks. Nothing is authenticated.
 #![forbid(unsafe_code)]
 
+use super::Xts;
 use crate::backend::Backend;
+use crate::expanded::Expanded;
 use crate::isa::{Cipher, Wide};
-use crate::key::Key;
 use crate::lane_keys::Uses;
 use crate::lanes::Last;
 use crate::mode::{Costs, Info, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Holds, Limits, Pass, Registered, Tail, doubles};
 
-pub(crate) struct Xts;
 pub(crate) struct Crypt<const ENCRYPT: bool>;
 
 impl Registered for Xts {
@@ -47,6 +47,7 @@ impl Registered for Xts {
         parallel_encrypt: true,
         parallel_decrypt: true,
         inverse: true,
+        tag_first: false,
         nonce_reuse: "equal blocks at equal places show",
         research: None,
     };
@@ -54,7 +55,7 @@ impl Registered for Xts {
     type Backward = Crypt<false>;
     const KEYS_DIFFER: bool = true;
 
-    fn constants(_: Backend, key: &mut Key) {
+    fn constants(_: Backend, key: &mut Expanded) {
         key.sub[0] = [0; 16];
     }
 

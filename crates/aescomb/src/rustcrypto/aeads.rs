@@ -3,7 +3,7 @@
 use super::{Aes, Aes128, Aes192, Aes256, expanded, text};
 use crate::batch::Message;
 use crate::key::Key;
-use crate::modes::Mode;
+use crate::modes::{self, AeadMode};
 use crate::single::{OPEN, SEAL};
 use aead::array::ArraySize;
 use aead::array::typenum::NonZero;
@@ -61,8 +61,8 @@ sizes! {
 }
 
 /// Seals `buffer`.
-fn seal(
-    key: &Key,
+fn seal<M: AeadMode>(
+    key: &Key<M>,
     nonce: &[u8],
     data: &[u8],
     buffer: InOutBuf<'_, '_, u8>,
@@ -77,8 +77,8 @@ fn seal(
 }
 
 /// Opens `buffer`.
-fn open(
-    key: &Key,
+fn open<M: AeadMode>(
+    key: &Key<M>,
     nonce: &[u8],
     data: &[u8],
     buffer: InOutBuf<'_, '_, u8>,
@@ -87,7 +87,7 @@ fn open(
     let message = Message::new(text(buffer))
         .nonce(nonce)
         .associated_data(data)
-        .given_tag(tag);
+        .received_tag(tag);
     key.alone::<OPEN>(message).map_err(|_| aead::Error)?;
     Ok(())
 }
@@ -102,21 +102,19 @@ macro_rules! aead {
     ) => {
         $(#[$doc])*
         pub struct $name<A $(, $p $(= $default)?)*> {
-            key: Key,
+            key: Key<modes::$mode>,
             sizes: PhantomData<(A, $($p),*)>,
         }
 
         impl<A $(, $p)*> $name<A $(, $p)*> {
-            #[doc = concat!(
-                "The expanded key, for batches in mode [`Mode::", stringify!($mode), "`]."
-            )]
-            pub fn key(&self) -> &Key {
+            /// The expanded key, for batches.
+            pub fn key(&self) -> &Key<modes::$mode> {
                 &self.key
             }
 
             fn expand(raw: &[u8]) -> Self {
                 $name {
-                    key: expanded(Mode::$mode, raw),
+                    key: expanded(raw),
                     sizes: PhantomData,
                 }
             }
@@ -190,7 +188,7 @@ macro_rules! from_aes {
     ($($name:ident<A $(, $p:ident)*>;)*) => {$(
         impl<A: Aes $(, $p)*> From<A> for $name<A $(, $p)*> {
             fn from(aes: A) -> Self {
-                let (raw, _) = aes.codebook().raw();
+                let (raw, _) = aes.codebook().expanded().raw();
                 Self::expand(raw.as_ref())
             }
         }

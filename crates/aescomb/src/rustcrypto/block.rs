@@ -5,7 +5,7 @@ use super::{AtOnce, Block, bytes, crypt, expanded};
 use crate::backend::Backend;
 use crate::isa;
 use crate::key::Key;
-use crate::modes::Mode;
+use crate::modes::Ecb;
 use crate::single::{DECRYPT, ENCRYPT};
 use cipher::array::Array;
 use cipher::consts::{U16, U24, U32, U48, U64};
@@ -50,12 +50,11 @@ macro_rules! aes {
         /// assert_eq!(blocks[1], [1; 16]);
         /// ```
         #[derive(Clone)]
-        pub struct $name(Key);
+        pub struct $name(Key<Ecb>);
 
         impl $name {
-            /// The expanded key, for batches in mode
-            /// [`Mode::Ecb`].
-            pub fn key(&self) -> &Key {
+            /// The expanded key, for batches.
+            pub fn key(&self) -> &Key<Ecb> {
                 &self.0
             }
         }
@@ -65,7 +64,7 @@ macro_rules! aes {
         impl Sealed for $name {
             type Two = $two;
 
-            fn codebook(&self) -> &Key {
+            fn codebook(&self) -> &Key<Ecb> {
                 &self.0
             }
         }
@@ -80,7 +79,7 @@ macro_rules! aes {
 
         impl KeyInit for $name {
             fn new(key: &cipher::Key<Self>) -> Self {
-                $name(expanded(Mode::Ecb, key))
+                $name(expanded(key))
             }
         }
 
@@ -90,7 +89,7 @@ macro_rules! aes {
             }
 
             fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block>) {
-                crypt::<ENCRYPT>(&self.0, &[], bytes(blocks));
+                crypt::<ENCRYPT, _>(&self.0, &[], bytes(blocks));
             }
 
             fn encrypt_blocks(&self, blocks: &mut [Block]) {
@@ -112,7 +111,7 @@ macro_rules! aes {
             }
 
             fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block>) {
-                crypt::<DECRYPT>(&self.0, &[], bytes(blocks));
+                crypt::<DECRYPT, _>(&self.0, &[], bytes(blocks));
             }
 
             fn decrypt_blocks(&self, blocks: &mut [Block]) {
@@ -149,7 +148,7 @@ aes!(Aes192, "AES-192", "24", U24, U48);
 aes!(Aes256, "AES-256", "32", U32, U64);
 
 /// What closures work with.
-struct Codebook<'k>(&'k Key);
+struct Codebook<'k>(&'k Key<Ecb>);
 
 impl BlockSizeUser for Codebook<'_> {
     type BlockSize = U16;
@@ -162,7 +161,11 @@ impl ParBlocksSizeUser for Codebook<'_> {
 impl BlockCipherEncBackend for Codebook<'_> {
     fn encrypt_block(&self, mut block: InOut<'_, '_, Block>) {
         let x = block.clone_in().0;
-        *block.get_out() = Array(isa::encrypt_block(Backend::preferred(true), self.0, x));
+        *block.get_out() = Array(isa::encrypt_block(
+            Backend::preferred(true),
+            self.0.expanded(),
+            x,
+        ));
     }
 
     fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
@@ -170,13 +173,13 @@ impl BlockCipherEncBackend for Codebook<'_> {
     }
 
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
-        crypt::<ENCRYPT>(self.0, &[], bytes(blocks));
+        crypt::<ENCRYPT, _>(self.0, &[], bytes(blocks));
     }
 }
 
 impl BlockCipherDecBackend for Codebook<'_> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block>) {
-        crypt::<DECRYPT>(self.0, &[], block.into_buf());
+        crypt::<DECRYPT, _>(self.0, &[], block.into_buf());
     }
 
     fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, Array<Block, AtOnce>>) {
@@ -184,6 +187,6 @@ impl BlockCipherDecBackend for Codebook<'_> {
     }
 
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
-        crypt::<DECRYPT>(self.0, &[], bytes(blocks));
+        crypt::<DECRYPT, _>(self.0, &[], bytes(blocks));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{AtOnce, Block, bytes, crypt};
 use crate::key::Key;
+use crate::modes::CipherMode;
 use crate::single::{DECRYPT, ENCRYPT};
 use cipher::array::Array;
 use cipher::consts::U16;
@@ -10,19 +11,27 @@ use cipher::{
 };
 
 /// A message under way, in one direction.
-#[derive(Clone)]
-pub(super) struct Chained {
-    pub key: Key,
+pub(super) struct Chained<M> {
+    pub key: Key<M>,
     pub iv: Block,
 }
 
-impl Chained {
+impl<M> Clone for Chained<M> {
+    fn clone(&self) -> Self {
+        Chained {
+            key: self.key.clone(),
+            iv: self.iv,
+        }
+    }
+}
+
+impl<M: CipherMode> Chained<M> {
     /// The next bytes of the message: whole blocks, or in CFB any number if they are
     /// the last.
     pub(super) fn next<const OP: u8>(&mut self, mut buf: InOutBuf<'_, '_, u8>) {
         // Decryption in place writes over it.
         let before = buf.get_in().last_chunk().copied();
-        crypt::<OP>(&self.key, &self.iv, buf.reborrow());
+        crypt::<OP, _>(&self.key, &self.iv, buf.reborrow());
         let last = match OP {
             DECRYPT => before,
             _ => buf.get_out().last_chunk().copied(),
@@ -33,15 +42,15 @@ impl Chained {
     }
 }
 
-impl BlockSizeUser for Chained {
+impl<M> BlockSizeUser for Chained<M> {
     type BlockSize = U16;
 }
 
-impl ParBlocksSizeUser for Chained {
+impl<M> ParBlocksSizeUser for Chained<M> {
     type ParBlocksSize = AtOnce;
 }
 
-impl BlockModeEncBackend for Chained {
+impl<M: CipherMode> BlockModeEncBackend for Chained<M> {
     fn encrypt_block(&mut self, block: InOut<'_, '_, Block>) {
         self.next::<ENCRYPT>(block.into_buf());
     }
@@ -55,7 +64,7 @@ impl BlockModeEncBackend for Chained {
     }
 }
 
-impl BlockModeDecBackend for Chained {
+impl<M: CipherMode> BlockModeDecBackend for Chained<M> {
     fn decrypt_block(&mut self, block: InOut<'_, '_, Block>) {
         self.next::<DECRYPT>(block.into_buf());
     }
@@ -79,15 +88,13 @@ macro_rules! direction {
     ) => {
         $(#[$doc])*
         pub struct $name<A> {
-            chained: Chained,
+            chained: Chained<$mode>,
             aes: PhantomData<A>,
         }
 
         impl<A> $name<A> {
-            #[doc = concat!(
-                "The expanded key, for batches in mode [`Mode::", stringify!($mode), "`]."
-            )]
-            pub fn key(&self) -> &Key {
+            /// The expanded key, for batches.
+            pub fn key(&self) -> &Key<$mode> {
                 &self.chained.key
             }
         }
@@ -125,7 +132,7 @@ macro_rules! direction {
             fn new(key: &cipher::Key<Self>, iv: &Block) -> Self {
                 $name {
                     chained: Chained {
-                        key: expanded(Mode::$mode, key),
+                        key: expanded(key),
                         iv: *iv,
                     },
                     aes: PhantomData,
@@ -170,7 +177,7 @@ pub(super) use direction;
 pub(super) mod prelude {
     pub(in super::super) use super::{Chained, direction};
     pub(in super::super) use crate::key::Key;
-    pub(in super::super) use crate::modes::Mode;
+    pub(in super::super) use crate::modes::{Cbc, Cfb128};
     pub(in super::super) use crate::rustcrypto::{Aes, Block, bytes, expanded};
     pub(in super::super) use crate::single::{DECRYPT, ENCRYPT};
     pub(in super::super) use cipher::consts::U16;

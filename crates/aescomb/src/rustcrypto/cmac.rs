@@ -6,7 +6,7 @@ use crate::batch::Message;
 use crate::engine::alone;
 use crate::isa::{self, encrypt_block};
 use crate::key::Key;
-use crate::modes::{CbcEncrypt, Mode};
+use crate::modes::{self, CbcEncrypt};
 use crate::text::Text;
 use cipher::array::Array;
 use cipher::consts::U16;
@@ -35,7 +35,7 @@ const PART: usize = 512;
 /// assert!(whole.verify_slice(&tag.into_bytes()).is_ok());
 /// ```
 pub struct Cmac<A> {
-    key: Key,
+    key: Key<modes::Cmac>,
     chain: isa::Block,
     /// The last bytes so far, which are treated in another way if no more come.
     last: isa::Block,
@@ -45,8 +45,8 @@ pub struct Cmac<A> {
 }
 
 impl<A> Cmac<A> {
-    /// The expanded key, for batches in mode [`Mode::Cmac`].
-    pub fn key(&self) -> &Key {
+    /// The expanded key, for batches.
+    pub fn key(&self) -> &Key<modes::Cmac> {
         &self.key
     }
 
@@ -57,7 +57,7 @@ impl<A> Cmac<A> {
         }
         let backend = Backend::preferred(true);
         if let Ok(row) = rows.try_into() {
-            self.chain = encrypt_block(backend, &self.key, xor(self.chain, row));
+            self.chain = encrypt_block(backend, self.key.expanded(), xor(self.chain, row));
             return;
         }
         // The chain of CMAC is that of CBC, which is a mode with a result.
@@ -65,7 +65,7 @@ impl<A> Cmac<A> {
         for part in rows.chunks(PART) {
             let result = &mut scratch[..part.len()];
             let message = Message::new(Text::copy(part, result)).nonce(&self.chain);
-            alone::<CbcEncrypt>(&self.key, message.job(), None);
+            alone::<CbcEncrypt>(self.key.expanded(), message.job(), None);
             if let Some(chain) = scratch[..part.len()].last_chunk() {
                 self.chain = *chain;
             }
@@ -81,12 +81,12 @@ impl<A> Cmac<A> {
             Some([end, rest @ ..]) => {
                 *end = 0x80;
                 rest.fill(0);
-                self.key.subkey(1)
+                self.key.expanded().subkey(1)
             }
-            _ => self.key.subkey(0),
+            _ => self.key.expanded().subkey(0),
         };
         let x = xor(xor(self.chain, &last), k);
-        encrypt_block(Backend::preferred(true), &self.key, x)
+        encrypt_block(Backend::preferred(true), self.key.expanded(), x)
     }
 }
 
@@ -125,7 +125,7 @@ impl<A: Aes> KeySizeUser for Cmac<A> {
 impl<A: Aes> KeyInit for Cmac<A> {
     fn new(key: &digest::Key<Self>) -> Self {
         Cmac {
-            key: expanded(Mode::Cmac, key),
+            key: expanded(key),
             chain: [0; 16],
             last: [0; 16],
             held: 0,

@@ -2,7 +2,7 @@
 
 use super::{Aes, AtOnce, Block, bytes, crypt, expanded};
 use crate::key::Key;
-use crate::modes::Mode;
+use crate::modes::{Ctr, Ctr32};
 use crate::single::ENCRYPT;
 use cipher::array::Array;
 use cipher::consts::U16;
@@ -51,10 +51,10 @@ pub mod flavors {
 }
 
 mod sealed {
-    use crate::modes::Mode;
+    use crate::modes::{CipherMode, TypedMode};
 
     pub trait Sealed<Counter> {
-        const MODE: Mode;
+        type Mode: CipherMode + TypedMode;
         /// The counter block `position` blocks after `iv`.
         fn block(iv: [u8; 16], position: Counter) -> [u8; 16];
         /// `position` and `blocks` more, wrapping.
@@ -77,7 +77,7 @@ macro_rules! flavor {
         }
 
         impl sealed::Sealed<$counter> for flavors::$name {
-            const MODE: Mode = Mode::$mode;
+            type Mode = $mode;
 
             fn block(mut iv: [u8; 16], position: $counter) -> [u8; 16] {
                 if let Some(counter) = iv.last_chunk_mut::<$bytes>() {
@@ -104,16 +104,15 @@ flavor!(Ctr32BE, Ctr32, u32, 4);
 
 /// The keystream of [`Ctr128BE`] and [`Ctr32BE`] in whole blocks.
 pub struct CtrCore<A, F: CtrFlavor> {
-    key: Key,
+    key: Key<F::Mode>,
     iv: Block,
     position: F::Counter,
     aes: PhantomData<A>,
 }
 
 impl<A, F: CtrFlavor> CtrCore<A, F> {
-    /// The expanded key, for batches in mode [`Mode::Ctr`] or
-    /// [`Mode::Ctr32`].
-    pub fn key(&self) -> &Key {
+    /// The expanded key, for batches.
+    pub fn key(&self) -> &Key<F::Mode> {
         &self.key
     }
 }
@@ -154,7 +153,7 @@ impl<A, F: CtrFlavor> ParBlocksSizeUser for CtrCore<A, F> {
 impl<A: Aes, F: CtrFlavor> KeyIvInit for CtrCore<A, F> {
     fn new(key: &cipher::Key<Self>, iv: &Block) -> Self {
         CtrCore {
-            key: expanded(F::MODE, key),
+            key: expanded(key),
             iv: *iv,
             position: F::Counter::default(),
             aes: PhantomData,
@@ -208,7 +207,7 @@ impl<A, F: CtrFlavor> StreamCipherCore for CtrCore<A, F> {
     fn apply_keystream_blocks_inout(&mut self, blocks: InOutBuf<'_, '_, Block>) {
         let counter = self.iv_state();
         self.position = F::after(self.position, blocks.len());
-        crypt::<ENCRYPT>(&self.key, &counter, bytes(blocks));
+        crypt::<ENCRYPT, _>(&self.key, &counter, bytes(blocks));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Aes, AtOnce, Block, bytes, crypt, expanded};
 use crate::key::Key;
-use crate::modes::Mode;
+use crate::modes;
 use crate::single::ENCRYPT;
 use cipher::array::Array;
 use cipher::consts::U16;
@@ -36,15 +36,15 @@ pub type Ofb<A> = StreamCipherCoreWrapper<OfbCore<A>>;
 
 /// The keystream of [`Ofb`] in whole blocks.
 pub struct OfbCore<A> {
-    key: Key,
+    key: Key<modes::Ofb>,
     /// The last block of keystream.
     iv: Block,
     aes: PhantomData<A>,
 }
 
 impl<A> OfbCore<A> {
-    /// The expanded key, for batches in mode [`Mode::Ofb`].
-    pub fn key(&self) -> &Key {
+    /// The expanded key, for batches.
+    pub fn key(&self) -> &Key<modes::Ofb> {
         &self.key
     }
 }
@@ -92,7 +92,7 @@ impl<A> ParBlocksSizeUser for OfbCore<A> {
 impl<A: Aes> KeyIvInit for OfbCore<A> {
     fn new(key: &cipher::Key<Self>, iv: &Block) -> Self {
         OfbCore {
-            key: expanded(Mode::Ofb, key),
+            key: expanded(key),
             iv: *iv,
             aes: PhantomData,
         }
@@ -132,7 +132,7 @@ impl<A> StreamCipherCore for OfbCore<A> {
     fn apply_keystream_blocks_inout(&mut self, mut blocks: InOutBuf<'_, '_, Block>) {
         // The keystream is what the last block changes by; in place, it writes over it.
         let before = blocks.get_in().last().copied();
-        crypt::<ENCRYPT>(&self.key, &self.iv, bytes(blocks.reborrow()));
+        crypt::<ENCRYPT, _>(&self.key, &self.iv, bytes(blocks.reborrow()));
         if let (Some(before), Some(after)) = (before, blocks.get_out().last()) {
             self.iv = Array::from_fn(|i| before[i] ^ after[i]);
         }

@@ -7,9 +7,11 @@ mod memory;
 mod runner;
 
 pub use memory::{CANARY, Heap, Memory};
-pub use runner::{Call, Form, Outcome, Scheduler, alone, call, check, run, works_with};
+pub use runner::{
+    Call, CallKeys, Form, Outcome, Scheduler, alone, call, check, failed, run, works_with,
+};
 
-use aescomb::{Backend, Comb, Key, Kind, Lengths, Mode, Op, Status};
+use aescomb::{AnyKey, Backend, Comb, Kind, Lengths, Mode, Op, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
@@ -127,7 +129,7 @@ pub fn nonce(mode: Mode, variant: usize) -> Vec<u8> {
 /// How many keys [`raw_key`] makes tables of.
 pub const KEYS: usize = 33;
 
-/// Key number `i`, of a mode's key lengths in turn: numbers that are 3 apart have
+/// AnyKey number `i`, of a mode's key lengths in turn: numbers that are 3 apart have
 /// the same.
 pub fn raw_key(mode: Mode, i: usize) -> Vec<u8> {
     let lengths = mode.info().key_bytes;
@@ -263,13 +265,13 @@ pub fn data(components: usize, variant: usize) -> Vec<Vec<u8>> {
 }
 
 /// A table of the first [`KEYS`] keys for a mode, made once.
-pub fn table(mode: Mode) -> &'static [Key] {
-    static TABLES: OnceLock<Vec<Vec<Key>>> = OnceLock::new();
+pub fn table(mode: Mode) -> &'static [AnyKey] {
+    static TABLES: OnceLock<Vec<Vec<AnyKey>>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| {
         let expand = |mode: &Mode| {
             let raw: Vec<_> = (0..KEYS).map(|i| raw_key(*mode, i)).collect();
             let mut table = Vec::new();
-            Key::expand_many(*mode, &raw, &mut table).expect("keys of good lengths");
+            AnyKey::expand_many_for(*mode, &raw, &mut table).expect("keys of good lengths");
             table
         };
         Mode::ALL.iter().map(expand).collect()
@@ -278,8 +280,8 @@ pub fn table(mode: Mode) -> &'static [Key] {
 }
 
 /// References to its keys.
-pub fn refs(mode: Mode) -> &'static [&'static Key] {
-    static REFS: OnceLock<Vec<Vec<&'static Key>>> = OnceLock::new();
+pub fn refs(mode: Mode) -> &'static [&'static AnyKey] {
+    static REFS: OnceLock<Vec<Vec<&'static AnyKey>>> = OnceLock::new();
     let all = || Mode::ALL.iter().map(|m| table(*m).iter().collect());
     &REFS.get_or_init(|| all().collect())[place(mode)]
 }

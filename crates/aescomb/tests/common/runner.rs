@@ -3,8 +3,8 @@
 
 use super::{CANARY, Memory, Sample};
 use aescomb::{
-    Batch, Comb, Error, Field, Key, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode,
-    Offset, Op, Packed, Status, Text, Verdict,
+    AnyKey, Batch, Comb, Error, Failed, Keys, Kind, Layout, Lengths, Message, MessageResult, Mode,
+    Offset, Op, OpenError, Packed, Status, Text,
 };
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -68,46 +68,100 @@ pub fn works_with(samples: &[Arc<Sample>]) -> &'static [Form] {
     }
 }
 
+/// The keys of a call.
+#[derive(Clone, Copy, Debug)]
+pub enum CallKeys<'k> {
+    Shared(&'k AnyKey),
+    Table(&'k [AnyKey]),
+    Refs(&'k [&'k AnyKey]),
+    /// Each message has its own of these.
+    Own(&'k [AnyKey]),
+}
+
+impl<'k> CallKeys<'k> {
+    pub fn keys(self) -> Keys<'k> {
+        match self {
+            CallKeys::Shared(key) => key.into(),
+            CallKeys::Table(table) => table.into(),
+            CallKeys::Refs(refs) => refs.into(),
+            CallKeys::Own(_) => Keys::of_messages(),
+        }
+    }
+}
+
+impl<'k> From<&'k AnyKey> for CallKeys<'k> {
+    fn from(key: &'k AnyKey) -> Self {
+        CallKeys::Shared(key)
+    }
+}
+
+impl<'k> From<&'k [AnyKey]> for CallKeys<'k> {
+    fn from(table: &'k [AnyKey]) -> Self {
+        CallKeys::Table(table)
+    }
+}
+
+impl<'k> From<&'k Vec<AnyKey>> for CallKeys<'k> {
+    fn from(table: &'k Vec<AnyKey>) -> Self {
+        CallKeys::Table(table)
+    }
+}
+
+impl<'k> From<&'k [&'k AnyKey]> for CallKeys<'k> {
+    fn from(refs: &'k [&'k AnyKey]) -> Self {
+        CallKeys::Refs(refs)
+    }
+}
+
 /// A call, but for its messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'k> {
     pub op: Op,
-    pub keys: Keys<'k>,
+    pub keys: CallKeys<'k>,
     pub form: Form,
     /// Bytes that nobody needs, in gaps, strides and at the ends of destinations;
     /// with 0, every buffer ends where it is last needed.
     pub spare: usize,
     /// Whether sealed texts end in their tags.
-    pub appended: bool,
+    pub attached: bool,
     /// Bytes from one message's beginning to the next one's in rings and slots, instead of
     /// as many as they take.
     pub apart: Option<usize>,
 }
 
 impl<'k> Call<'k> {
-    pub fn new(op: Op, keys: impl Into<Keys<'k>>, form: Form) -> Self {
+    pub fn new(op: Op, keys: impl Into<CallKeys<'k>>, form: Form) -> Self {
         Call {
             op,
             keys: keys.into(),
             form,
             spare: 0,
-            appended: false,
+            attached: false,
             apart: None,
         }
     }
 
     pub fn mode(&self) -> Mode {
-        self.keys.mode().expect("a key")
+        match self.keys {
+            CallKeys::Shared(key) => key.mode(),
+            CallKeys::Table(table) | CallKeys::Own(table) => table[0].mode(),
+            CallKeys::Refs(refs) => refs[0].mode(),
+        }
     }
 
     /// Whether tags are at the ends of texts.
-    fn appends(&self) -> bool {
-        self.appended && matches!(self.op, Op::Seal | Op::Open)
+    fn attaches(&self) -> bool {
+        self.attached && matches!(self.op, Op::Seal | Op::Open)
+    }
+
+    /// Whether tags are only read.
+    fn receives(&self) -> bool {
+        matches!(self.op, Op::Verify | Op::Open) && self.spare.is_multiple_of(2)
     }
 
     /// Bytes of tag at the end of a sealed text.
-    fn appended(&self, sample: &Sample) -> usize {
-        match self.appends() {
+    fn attached(&self, sample: &Sample) -> usize {
+        match self.attaches() {
             true => sample.tag.len(),
             false => 0,
         }
@@ -116,7 +170,10 @@ impl<'k> Call<'k> {
     /// What goes in.
     fn input<'s>(&self, sample: &'s Sample) -> Cow<'s, [u8]> {
         match self.op {
-            Op::Open if self.appended => [&sample.sealed[..], &sample.tag].concat().into(),
+            Op::Open if self.attached && self.mode().info().tag_first => {
+                [&sample.tag[..], &sample.sealed].concat().into()
+            }
+            Op::Open if self.attached => [&sample.sealed[..], &sample.tag].concat().into(),
             Op::Decrypt | Op::Open => (&sample.sealed[..]).into(),
             _ => (&sample.plain[..]).into(),
         }
@@ -145,7 +202,7 @@ impl<'k> Call<'k> {
             Op::Encrypt | Op::Decrypt | Op::Open => sample.sealed.len(),
             // Not what the oracle made: there may be none if the call is refused.
             Op::Seal => {
-                self.mode().info().encrypted_len(sample.plain.len()) + self.appended(sample)
+                self.mode().info().encrypted_len(sample.plain.len()) + self.attached(sample)
             }
             _ => 0,
         }
@@ -160,20 +217,36 @@ pub struct Outcome {
     pub tag: Vec<u8>,
 }
 
-/// Runs one operation on any batch.
+/// Runs one operation on any batch: the messages that failed.
 pub fn call<'k, B: Batch + ?Sized>(
     comb: &mut Comb,
     op: Op,
     keys: impl Into<Keys<'k>>,
     batch: &mut B,
-) -> Result<Verdict, Error> {
+) -> Result<Vec<usize>, Error> {
     match op {
-        Op::Encrypt => comb.encrypt(keys, batch).map(|()| Verdict { failed: 0 }),
-        Op::Decrypt => comb.decrypt(keys, batch),
-        Op::Mac => comb.mac(keys, batch).map(|()| Verdict { failed: 0 }),
-        Op::Verify => comb.verify(keys, batch),
-        Op::Seal => comb.seal(keys, batch).map(|()| Verdict { failed: 0 }),
-        Op::Open => comb.open(keys, batch),
+        Op::Encrypt => comb.encrypt(keys, batch).map(|()| Vec::new()),
+        Op::Decrypt => failed(op, comb.decrypt(keys, batch)),
+        Op::Mac => comb.mac(keys, batch).map(|()| Vec::new()),
+        Op::Verify => failed(op, comb.verify(keys, batch)),
+        Op::Seal => comb.seal(keys, batch).map(|()| Vec::new()),
+        Op::Open => failed(op, comb.open(keys, batch)),
+    }
+}
+
+/// The messages that failed in a call that was not refused.
+pub fn failed(op: Op, result: Result<(), OpenError>) -> Result<Vec<usize>, Error> {
+    match result {
+        Ok(()) => Ok(Vec::new()),
+        Err(OpenError::Refused(error)) => Err(error),
+        Err(OpenError::Failed(list)) => {
+            let status = match op {
+                Op::Decrypt => Status::BadPadding,
+                _ => Status::BadTag,
+            };
+            assert_eq!(list.status(), status);
+            Ok(list.messages().collect())
+        }
     }
 }
 
@@ -184,14 +257,14 @@ pub trait Scheduler {
         op: Op,
         keys: Keys<'_>,
         batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error>;
+    ) -> Result<Vec<usize>, Error>;
 
     fn packed<O: Offset>(
         &mut self,
         op: Op,
         keys: Keys<'_>,
         batch: &mut Packed<'_, O>,
-    ) -> Result<Verdict, Error>;
+    ) -> Result<Vec<usize>, Error>;
 
     /// How it goes about an operation.
     fn about(&self, mode: Mode, op: Op) -> String;
@@ -203,7 +276,7 @@ impl Scheduler for Comb {
         op: Op,
         keys: Keys<'_>,
         batch: &mut [Message<'_>],
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Vec<usize>, Error> {
         call(self, op, keys, batch)
     }
 
@@ -212,7 +285,7 @@ impl Scheduler for Comb {
         op: Op,
         keys: Keys<'_>,
         batch: &mut Packed<'_, O>,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Vec<usize>, Error> {
         call(self, op, keys, batch)
     }
 
@@ -251,17 +324,18 @@ pub fn check<S: Scheduler, M: Memory>(
         let lens: Vec<_> = samples.iter().map(|s| s.plain.len()).collect();
         let keys: Vec<_> = samples.iter().map(|s| s.key).collect();
         let keys = match call.keys {
-            Keys::Shared(key) => format!("shared {}", key.algorithm()),
-            Keys::Table(_) => format!("table {keys:?}"),
-            Keys::Refs(_) => format!("references {keys:?}"),
+            CallKeys::Shared(key) => format!("shared {}", key.algorithm()),
+            CallKeys::Table(_) => format!("table {keys:?}"),
+            CallKeys::Refs(_) => format!("references {keys:?}"),
+            CallKeys::Own(_) => format!("messages' own {keys:?}"),
         };
         format!(
-            "{mode} {} {} {:?} spare={} appended={} apart={:?}, {keys}, lengths {lens:?}",
+            "{mode} {} {} {:?} spare={} attached={} apart={:?}, {keys}, lengths {lens:?}",
             call.op.name(),
             comb.about(mode, call.op),
             call.form,
             call.spare,
-            call.appended,
+            call.attached,
             call.apart
         )
     };
@@ -286,7 +360,7 @@ pub fn check<S: Scheduler, M: Memory>(
 
 /// Takes a sample through the one-message calls of its key. With the tag there and
 /// back; a tag that is not the message's must be found.
-pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
+pub fn alone<M: Memory>(memory: &M, key: &AnyKey, sample: &Sample) {
     let info = key.mode().info();
     let about = format!(
         "{} {} bytes {:?}",
@@ -302,6 +376,11 @@ pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
         Kind::Mac => {
             key.mac_with_nonce(&nonce, &text, &mut tag).expect(&about);
             assert_eq!(tag[..], sample.tag, "{about}");
+            key.verify_with_nonce(&nonce, &text, &tag).expect(&about);
+            let at = text.len() % tag.len();
+            tag[at] ^= 1 << (text.len() % 8);
+            let verdict = key.verify_with_nonce(&nonce, &text, &tag);
+            assert!(matches!(verdict, Err(OpenError::Failed(_))), "{about}");
             if sample.nonce.is_empty() {
                 tag.fill(0);
                 key.mac(&text, &mut tag).expect(&about);
@@ -334,7 +413,11 @@ pub fn alone<M: Memory>(memory: &M, key: &Key, sample: &Sample) {
             let error = key
                 .open_in_place(&nonce, &data, &mut text, &tag)
                 .expect_err(&about);
-            assert_eq!((error.message, error.field), (None, Field::Tag), "{about}");
+            let wrong = |failed: &Failed| failed.status() == Status::BadTag;
+            assert!(
+                matches!(&error, OpenError::Failed(f) if wrong(f)),
+                "{about}: {error}"
+            );
             assert!(text.iter().all(|b| *b == 0), "{about}: not wiped");
         }
         _ => {
@@ -400,11 +483,11 @@ fn run_messages<S: Scheduler, M: Memory>(
         nonces.push(filled(memory, &s.nonce, s.nonce.len()));
         let take = |part: &Vec<u8>| filled(memory, part, part.len());
         data.push(s.data.iter().map(take).collect::<Vec<_>>());
-        let mut tag = memory.take(match call.appends() {
+        let mut tag = memory.take(match call.attaches() {
             true => 0,
             false => s.tag.len(),
         });
-        if !call.appends() {
+        if !call.attaches() {
             put_tag(op, s, &mut tag);
         }
         tags.push(tag);
@@ -426,7 +509,11 @@ fn run_messages<S: Scheduler, M: Memory>(
             Form::Copy => Text::copy(src, dst_iter.next().expect("a buffer per message")),
             _ => Text::copy_uninit(src, uninit_iter.next().expect("a buffer per message")),
         };
-        let mut message = Message::new(text).nonce(nonce).key(s.key);
+        let mut message = Message::new(text).nonce(nonce);
+        message = match call.keys {
+            CallKeys::Own(table) => message.key(&table[s.key as usize]),
+            _ => message.key_index(s.key),
+        };
         if info.lengths == Lengths::Untold {
             message = message.opened_len(s.plain.len());
         }
@@ -435,12 +522,13 @@ fn run_messages<S: Scheduler, M: Memory>(
             [one] if i % 2 == 0 => message.associated_data(one),
             _ => message.associated_data_vector(&components[i]),
         };
-        batch.push(match call.appends() {
-            true => message.tag_appended(s.tag.len()),
+        batch.push(match call.attaches() {
+            true => message.tag_attached(s.tag.len()),
+            false if call.receives() => message.received_tag(tag),
             false => message.tag(tag),
         });
     }
-    let result = comb.messages(op, call.keys, &mut batch);
+    let result = comb.messages(op, call.keys.keys(), &mut batch);
     let mut done: Vec<(Status, Vec<u8>)> = batch
         .into_iter()
         .map(|m| {
@@ -478,7 +566,7 @@ fn run_messages<S: Scheduler, M: Memory>(
         }
         assert!(nonces[i][..] == s.nonce[..], "a nonce changed");
         assert!(components[i].iter().eq(&s.data), "associated data changed");
-        if matches!(op, Op::Verify | Op::Open) && !call.appends() {
+        if matches!(op, Op::Verify | Op::Open) && !call.attaches() {
             assert!(tags[i][..] == s.tag, "a tag changed");
         } else if result.is_err() {
             assert!(
@@ -487,13 +575,15 @@ fn run_messages<S: Scheduler, M: Memory>(
             );
         }
     }
-    let verdict = result?;
-    let failed = done.iter().filter(|(status, _)| *status != Status::Done);
-    assert_eq!(verdict.failed, failed.count());
-    assert_eq!(verdict.all_good(), verdict.failed == 0);
+    let failed = result?;
+    assert!(
+        (0..done.len())
+            .filter(|i| done[*i].0 != Status::Done)
+            .eq(failed)
+    );
     let outcome = |(i, (status, output)): (usize, &mut (Status, Vec<u8>))| {
-        let tag = match call.appends() {
-            true => split_tag(op, &samples[i], output),
+        let tag = match call.attaches() {
+            true => split_tag(call, &samples[i], output),
             false => tags[i].to_vec(),
         };
         Outcome {
@@ -507,8 +597,9 @@ fn run_messages<S: Scheduler, M: Memory>(
 
 /// Takes the tag off a result that ends in it; of a text to open that ended in it,
 /// it is as it was, since a source does not change.
-fn split_tag(op: Op, sample: &Sample, output: &mut Vec<u8>) -> Vec<u8> {
-    match op {
+fn split_tag(call: &Call<'_>, sample: &Sample, output: &mut Vec<u8>) -> Vec<u8> {
+    match call.op {
+        Op::Seal if call.mode().info().tag_first => output.drain(..sample.tag.len()).collect(),
         Op::Seal => {
             let text = output.len().checked_sub(sample.tag.len());
             output.split_off(text.expect("a result with a tag"))
@@ -624,7 +715,7 @@ where
     let needed: Vec<usize> = samples.iter().map(|s| call.needed(s)).collect();
     let rooms: Vec<usize> = lens.iter().zip(&needed).map(|(a, b)| *a.max(b)).collect();
     let grows = op == Op::Encrypt && info.lengths == Lengths::Padded
-        || op == Op::Seal && (call.appends() || changes_length(call.mode()));
+        || op == Op::Seal && (call.attaches() || changes_length(call.mode()));
     let last_room = rooms.last().copied().unwrap_or(0);
 
     let least = rooms.iter().max().unwrap_or(&0) + spare;
@@ -664,7 +755,7 @@ where
     let nonce_stride = nonce_len + spare;
     let mut nonces = memory.take(column_len(n, nonce_len, nonce_stride));
     nonces.fill(CANARY);
-    let tag_len = match call.appends() {
+    let tag_len = match call.attaches() {
         true => 0,
         false => alike.map_or(0, |shape| shape.tag),
     };
@@ -673,7 +764,7 @@ where
     tags.fill(CANARY);
     for (i, s) in samples.iter().enumerate() {
         nonces[i * nonce_stride..][..nonce_len].copy_from_slice(&s.nonce);
-        if !call.appends() {
+        if !call.attaches() {
             put_tag(op, s, &mut tags[i * tag_stride..][..tag_len]);
         }
     }
@@ -720,8 +811,9 @@ where
         _ => Text::in_place(&mut src),
     };
     let mut batch = Packed::new(text, source.layout()).nonces(&nonces, nonce_len, nonce_stride);
-    batch = match call.appends() {
-        true => batch.tags_appended(alike.map_or(0, |shape| shape.tag)),
+    batch = match call.attaches() {
+        true => batch.tags_attached(alike.map_or(0, |shape| shape.tag)),
+        false if call.receives() => batch.received_tags(&tags, tag_len, tag_stride),
         false => batch.tags(&mut tags, tag_len, tag_stride),
     };
     if with_data {
@@ -730,7 +822,7 @@ where
     if let Some(target) = &target {
         batch = batch.output(target.layout());
     }
-    if !matches!(call.keys, Keys::Shared(_)) {
+    if !matches!(call.keys, CallKeys::Shared(_)) {
         batch = batch.keys(&keys);
     }
     if info.lengths == Lengths::Untold {
@@ -742,7 +834,12 @@ where
     if with_results {
         batch = batch.results(&mut results);
     }
-    let result = comb.packed(op, call.keys, &mut batch);
+    // Packed messages have places in a table.
+    let keys_of_batch = match call.keys {
+        CallKeys::Own(table) => table.into(),
+        keys => keys.keys(),
+    };
+    let result = comb.packed(op, keys_of_batch, &mut batch);
     let text: &[u8] = if copies { &dst } else { &src };
     let places = to.as_ref().unwrap_or(&from);
     // Everything but the results must be as it was.
@@ -773,10 +870,13 @@ where
             "a refused call says otherwise"
         );
     }
-    let verdict = result?;
+    let failed = result?;
     if with_results {
-        let failed = results.iter().filter(|r| r.status != Status::Done);
-        assert_eq!(verdict.failed, failed.count());
+        assert!(
+            (0..n)
+                .filter(|i| results[*i].status != Status::Done)
+                .eq(failed)
+        );
     }
     let outcome = |i: usize| {
         let status = match with_results {
@@ -789,11 +889,11 @@ where
         }
         let len = match with_results {
             true => results[i].len,
-            false => call.output(&samples[i]).len() + call.appended(&samples[i]),
+            false => call.output(&samples[i]).len() + call.attached(&samples[i]),
         };
         let mut output = result[..len].to_vec();
-        let tag = match call.appends() {
-            true => split_tag(op, &samples[i], &mut output),
+        let tag = match call.attaches() {
+            true => split_tag(call, &samples[i], &mut output),
             false => tags[i * tag_stride..][..tag_len].to_vec(),
         };
         Outcome {
