@@ -270,7 +270,7 @@ impl Key {
         self.run(py, Op::Decrypt, call)?.reported(py, told)
     }
 
-    /// Encrypts messages and puts a tag after each.
+    /// Encrypts messages and puts a tag after each, in mode ``siv`` before it (RFC 5297).
     ///
     /// ``tag_bytes`` is the length of the tags: by default the longest of the mode.
     ///
@@ -437,7 +437,7 @@ impl Key {
         self.run(py, Op::Decrypt, call)?.one(py)
     }
 
-    /// Encrypts one message and puts a tag after it.
+    /// Encrypts one message and puts a tag after it, in mode ``siv`` before it.
     ///
     /// >>> import aescomb
     /// >>> key = aescomb.Key("gcm", bytes(16))

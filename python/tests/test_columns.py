@@ -111,7 +111,7 @@ def test_nulls_and_parts(of, shape, valid):
     oracle = AESSIV(RAW)
     by_oracle = by_rows(lambda m: oracle.encrypt(m, None) if m else None, messages)
     for row, expected in zip(siv.to_pylist(), by_oracle):
-        assert expected is None or row == expected[16:] + expected[:16]
+        assert row == expected or expected is None
     opened = taken(SIV.open_many(None, siv, to=to), column)
     assert opened.type == of and opened.to_pylist() == rows
     assert SIV.open_many(None, siv.to_pylist()) == messages

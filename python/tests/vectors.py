@@ -13,7 +13,7 @@ class Vector:
     nonce: bytes
     data: list[bytes]
     message: bytes
-    # Ciphertext and tag; for a MAC the tag.
+    # Ciphertext and tag, in SIV the tag first; for a MAC the tag.
     result: bytes
     tag_bytes: int
     # The tag is wrong: opening must fail.
@@ -23,7 +23,7 @@ class Vector:
 def read(mode: str) -> list[Vector]:
     """All vectors of a mode."""
     lines = (PLAIN / f"{mode}.txt").read_text().splitlines()
-    return [_vector(*line.split(" ")) for line in lines if not line.startswith("#")]
+    return [_vector(mode, *line.split(" ")) for line in lines if not line.startswith("#")]
 
 
 def _bytes(digits: str) -> bytes:
@@ -31,7 +31,14 @@ def _bytes(digits: str) -> bytes:
 
 
 def _vector(
-    key: str, nonce: str, data: str, message: str, ciphertext: str, tag: str, verdict: str
+    mode: str,
+    key: str,
+    nonce: str,
+    data: str,
+    message: str,
+    ciphertext: str,
+    tag: str,
+    verdict: str,
 ) -> Vector:
     # A comma ends every component.
     components = [] if data == "-" else data.removesuffix(",").split(",")
@@ -40,7 +47,7 @@ def _vector(
         nonce=_bytes(nonce),
         data=[bytes.fromhex(part) for part in components],
         message=_bytes(message),
-        result=_bytes(ciphertext) + _bytes(tag),
+        result=b"".join(map(_bytes, (tag, ciphertext) if mode == "siv" else (ciphertext, tag))),
         tag_bytes=len(_bytes(tag)),
         forged={"ok": False, "refused": True}[verdict],
     )

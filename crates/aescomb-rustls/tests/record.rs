@@ -222,7 +222,7 @@ fn nothing_secret_is_shown() {
     let Taken { tx: (_, key), .. } = taken(ALL_CIPHER_SUITES[2]);
     let shown = format!("{key:?}");
     assert!(
-        shown.contains("AnyKey(aes-128-ccm)") && shown.contains("iv: .."),
+        shown.contains("Key(aes-128-ccm)") && shown.contains("iv: .."),
         "{shown}"
     );
 }

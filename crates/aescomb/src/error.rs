@@ -47,15 +47,19 @@ pub struct Error {
 /// let key = Key::<Gcm>::new(&[0; 16])?;
 /// let mut packets = [[7; 30], [8; 30]];
 /// let mut tags = [[0; 16]; 2];
-/// let messages = packets.iter_mut().zip(&mut tags);
-/// let message = |(packet, tag)| Message::new(Text::in_place(packet)).nonce(&[1; 12]).tag(tag);
-/// Comb::new().seal(&key, &mut messages.map(message).collect::<Vec<_>>())?;
+/// let mut batch: Vec<_> = packets
+///     .iter_mut()
+///     .zip(&mut tags)
+///     .map(|(packet, tag)| Message::new(Text::in_place(packet)).nonce(&[1; 12]).tag(tag))
+///     .collect();
+/// Comb::new().seal(&key, &mut batch)?;
 ///
 /// packets[1][0] ^= 1; // forged
-/// let messages = packets.iter_mut().zip(&tags);
-/// let message =
-///     |(packet, tag)| Message::new(Text::in_place(packet)).nonce(&[1; 12]).received_tag(tag);
-/// let mut batch: Vec<_> = messages.map(message).collect();
+/// let mut batch: Vec<_> = packets
+///     .iter_mut()
+///     .zip(&tags)
+///     .map(|(packet, tag)| Message::new(Text::in_place(packet)).nonce(&[1; 12]).received_tag(tag))
+///     .collect();
 /// match Comb::new().open(&key, &mut batch) {
 ///     Err(OpenError::Failed(failed)) => assert!(failed.messages().eq([1])),
 ///     other => panic!("{other:?}"),

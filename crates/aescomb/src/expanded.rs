@@ -329,7 +329,7 @@ impl ZeroizeOnDrop for Expanded {}
 
 impl fmt::Debug for Expanded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Expanded({})", self.algorithm())
+        write!(f, "Key({})", self.algorithm())
     }
 }
 

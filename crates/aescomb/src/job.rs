@@ -452,7 +452,10 @@ impl<'a> Jobs<'a> {
         admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
         // SAFETY: there are so many jobs, which nobody else uses.
         if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
-            && let Some(keys) = call.have_keys((0..self.count).map(|i| self.get(i)))
+            && let Some(keys) = match call.has_own_keys() {
+                true => call.have_keys((0..self.count).map(|i| self.get(i))),
+                false => call.have_places(0..self.count as u32),
+            }
         {
             return Ok(Alike { texts, data, keys });
         }

@@ -237,17 +237,16 @@ impl<M> fmt::Debug for Key<M> {
 /// let mut comb = Comb::new();
 ///
 /// // The second key for all messages.
-/// let message = |packet| Message::new(Text::in_place(packet)).nonce(&[9; 16]);
-/// comb.encrypt(&keys[1], &mut packets.each_mut().map(message))?;
+/// let mut batch = packets.each_mut().map(|p| Message::new(Text::in_place(p)).nonce(&[9; 16]));
+/// comb.encrypt(&keys[1], &mut batch)?;
 ///
 /// // A table: each message names its place in it.
-/// let places = packets.each_mut().map(|packet| (packet, 1));
-/// let mut batch = places.map(|(packet, place)| message(packet).key_index(place));
-/// comb.decrypt(&keys, &mut batch)?;
+/// comb.decrypt(&keys, &mut batch.map(|message| message.key_index(1)))?;
 /// assert_eq!(packets, [[7; 20]; 4]);
 ///
 /// // Each message has its own.
-/// let mut batch = packets.each_mut().map(|packet| message(packet).key(&keys[0]));
+/// let batch = packets.each_mut().map(|p| Message::new(Text::in_place(p)).nonce(&[9; 16]));
+/// let mut batch = batch.map(|message| message.key(&keys[0]));
 /// comb.encrypt(Keys::<Ctr>::of_messages(), &mut batch)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -19,8 +19,9 @@ use alloc::vec::Vec;
 /// let (mut comb, mut messages) = (Comb::new(), Messages::new());
 /// for round in 0..3 {
 ///     let mut packets = vec![[round; 64]; 100];
-///     let message = |packet| Message::new(Text::in_place(packet)).nonce(&[1; 16]);
-///     comb.encrypt(&key, messages.collect(packets.iter_mut().map(message)))?;
+///     let packets = packets.iter_mut();
+///     let batch = packets.map(|packet| Message::new(Text::in_place(packet)).nonce(&[1; 16]));
+///     comb.encrypt(&key, messages.collect(batch))?;
 /// }
 /// # Ok::<(), aescomb::Error>(())
 /// ```

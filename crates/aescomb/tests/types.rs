@@ -115,7 +115,7 @@ fn debug_shows_no_key_bytes() {
             let key = AnyKey::for_mode(*mode, &raw).expect("a good key");
             let [plain, pretty] = texts(&key);
             let bits = len * 8 / (1 + usize::from(mode.info().two_keys));
-            assert_eq!(plain, format!("AnyKey(aes-{bits}-{mode})"));
+            assert_eq!(plain, format!("Key(aes-{bits}-{mode})"));
             assert_eq!(plain, pretty);
             let table = [key.clone(), key.clone()];
             let mut comb = Comb::new();
