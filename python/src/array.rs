@@ -7,6 +7,7 @@ use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 use arrow_buffer::bit_util::get_bit;
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How the values of an array lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,12 +305,12 @@ impl<'a> Held<'a> {
             .collect()
     }
 
-    /// The values of these rows as they lie, by such offsets, if they can be had so.
+    /// The values of these rows, null or not, as they lie, by such offsets, if they can be had
+    /// so.
     pub(crate) fn packed_values<O: OffsetSizeTrait>(
         self,
-        rows: Chosen<'_>,
+        range: Range<usize>,
     ) -> Option<Values<'a, O>> {
-        let range = rows.range();
         let places = range.start - self.start..=range.end - self.start;
         let (offsets, bytes) = match self.shape.layout {
             Layout::FixedSize(_) | Layout::Bits if O::IS_LARGE => {
@@ -346,15 +347,7 @@ impl<'a> Held<'a> {
         if !inside || !offsets.windows(2).fold(true, ascend) {
             return None;
         }
-        let places = match rows.are_all() {
-            true => Places::Offsets(offsets),
-            false => {
-                let starts: Vec<O> = rows.places().map(|i| offsets[i]).collect();
-                let len = |(i, start): (usize, &O)| offsets[i + 1] - *start;
-                let lens = rows.places().zip(&starts).map(len).collect();
-                Places::Slots(starts, lens)
-            }
-        };
+        let places = Places::Offsets(offsets);
         let bytes = Cow::Borrowed(bytes);
         Some(Values { bytes, places })
     }

@@ -384,10 +384,7 @@ impl Part {
 
     /// With copies of offsets that ascend, and of what they lead to.
     fn by_offsets<O: OffsetSizeTrait>(&self, data: ArrayDataBuilder) -> Option<ArrayDataBuilder> {
-        let all = Present::all(self.range().end);
-        let values = self
-            .own()
-            .packed_values::<O>(all.whole().within(self.range()))?;
+        let values = self.own().packed_values::<O>(self.range())?;
         let Places::Offsets(offsets) = values.places else {
             return None;
         };
@@ -580,9 +577,24 @@ impl Arrow {
         self.parts.get(i).filter(|part| part.start <= rows.start)
     }
 
-    /// The values of these rows as they lie, if one part has them, none of them null, by such
+    /// The values of these rows, null or not, as they lie, if one part has them, by such
     /// offsets, which ascend.
     pub(crate) fn packed_values<O: OffsetSizeTrait>(
+        &self,
+        rows: Range<usize>,
+    ) -> Option<Values<'_, O>> {
+        if rows.is_empty() {
+            return Some(Values::none());
+        }
+        let part = self.part_with(rows.clone())?;
+        match part.dictionary {
+            None => part.own().packed_values(rows),
+            Some(_) => None,
+        }
+    }
+
+    /// As [`Arrow::packed_values`], of these rows alone, none of which may be null.
+    pub(crate) fn chosen_values<O: OffsetSizeTrait>(
         &self,
         rows: Chosen<'_>,
     ) -> Option<Values<'_, O>> {
@@ -590,10 +602,11 @@ impl Arrow {
             return Some(Values::none());
         }
         let part = self.part_with(rows.range())?;
-        match part.dictionary {
-            None if part.first_null(rows, None).ok()?.is_none() => part.own().packed_values(rows),
-            _ => None,
+        if part.dictionary.is_some() || part.first_null(rows, None).ok()?.is_some() {
+            return None;
         }
+        let all = part.own().packed_values(rows.range())?;
+        Some(all.chosen(rows))
     }
 
     /// The values of these rows as they lie, if one part has them, none of them null, all of

@@ -3,10 +3,11 @@
 use crate::values::{Chosen, Places, Present, Values};
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
-use arrow_array::{Array, ArrayRef, GenericByteViewArray};
+use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What columns may be of.
 pub(crate) const TAKEN: &str = "binary, large_binary, binary_view, fixed_size_binary, string, \
@@ -76,6 +77,27 @@ pub(crate) fn present(array: &ArrayRef) -> Present {
     match array.logical_nulls() {
         Some(nulls) => Present::these(nulls.valid_indices().collect(), array.len()),
         None => Present::all(array.len()),
+    }
+}
+
+/// Bytes that the values of these rows of an array without indices have at most, as null rows
+/// may have some.
+pub(crate) fn bytes(array: &ArrayRef, rows: Range<usize>) -> usize {
+    fn between<O: OffsetSizeTrait>(offsets: &[O], rows: Range<usize>) -> usize {
+        (offsets[rows.end] - offsets[rows.start]).as_usize()
+    }
+    fn sum(views: &[u128]) -> usize {
+        // The first 32 bits are the length.
+        views.iter().map(|view| *view as u32 as usize).sum()
+    }
+    match array.data_type() {
+        DataType::Binary => between(array.as_binary::<i32>().value_offsets(), rows),
+        DataType::LargeBinary => between(array.as_binary::<i64>().value_offsets(), rows),
+        DataType::Utf8 => between(array.as_string::<i32>().value_offsets(), rows),
+        DataType::LargeUtf8 => between(array.as_string::<i64>().value_offsets(), rows),
+        DataType::BinaryView => sum(&array.as_binary_view().views()[rows]),
+        DataType::Utf8View => sum(&array.as_string_view().views()[rows]),
+        other => rows.len().saturating_mul(width(other).unwrap_or(0)),
     }
 }
 

@@ -5,7 +5,9 @@ use crate::cipher::{Beside, OnFailure};
 use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
-use crate::values::{Columns, Flat, Keyed, Made, Places, Present, Results, TagPlace, Values, fits};
+use crate::values::{
+    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values, fits,
+};
 use aescomb::{Lengths, Op};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -13,6 +15,7 @@ use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// Bytes that an array without any value may have, however little is decrypted.
 const MOST_EMPTY: usize = 64 << 20;
@@ -31,10 +34,6 @@ impl Treatment {
             DataType::Dictionary(_, values) => values,
             other => other,
         };
-        let present = arrays::present(array);
-        let all = present.whole();
-        let data = array.to_data();
-        let (bytes, starts, lens) = slots(arrays::values(array, &data, all));
         let ids = match (&self.key_column, beside.keys, self.format) {
             (Some(_), Some(ids), _) => Some(self.ids(ids)?),
             (Some(name), None, Format::Spark | Format::Clickhouse | Format::Plain) => {
@@ -53,45 +52,21 @@ impl Treatment {
             }
             _ => None,
         };
-        let mut values = Batch {
-            treatment: self,
-            bytes: &bytes,
-            rows: Vec::with_capacity(starts.len()),
-            starts: Vec::with_capacity(starts.len()),
-            lens: Vec::with_capacity(starts.len()),
-            nonces: Vec::with_capacity(starts.len() * self.nonces.width()),
-            keys: Vec::with_capacity(starts.len()),
-        };
-        let mut failures = Vec::new();
-        let raw = self.raw().next();
-        for (i, row) in all.rows().enumerate() {
-            let value = &bytes[starts[i] as usize..][..lens[i] as usize];
-            let nonce = match &nonces {
-                None => Ok(&[][..]),
-                Some(nonces) => nonces[row].ok_or(Reason::NullNonce),
-            };
-            let key = match &ids {
-                Some(ids) => self.key(ids, row),
-                None => self.key_of(value, raw),
-            };
-            let place =
-                nonce.and_then(|nonce| Ok((self.admit(value, nonce, key.clone()?)?, nonce)));
-            match place {
-                Ok((place, nonce)) => values.push(row, starts[i], value, nonce, place),
-                Err(reason) => failures.push((row, reason)),
-            }
+        let data = self.data(array.len());
+        let threads = Treatment::worth(array, threads);
+        let most = |rows: Range<usize>| (arrays::bytes(array, rows.clone()), rows.len());
+        let (made, parts) = Made::by_stretches(threads, array.len(), most, |rows, making| {
+            let stretch = array.slice(rows.start, rows.len());
+            let given = (ids.as_ref(), nonces.as_deref(), data.as_ref());
+            self.decrypt_stretch(&stretch, rows.start, given, making)
+        })?;
+        fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
+        let (mut good, mut failures) = (values::room(array.len())?, Vec::new());
+        for (rows, failed) in parts {
+            good.extend(rows);
+            failures.extend(failed);
         }
-        let mut made = values.run(threads, of)?;
-        if !made.failed.is_empty() && raw.is_some() && values.try_raw(&made.failed, threads, of)? {
-            made = values.run(threads, of)?;
-        }
-        let reason = match self.tags.bytes() {
-            0 => Reason::Padding,
-            _ => Reason::Authentication,
-        };
-        let failed = made.failed.iter();
-        failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
-        let good = Present::these(values.rows, array.len());
+        let good = Present::these(good, array.len());
         let rows = good.whole();
         let mut results = Results {
             bytes: Buffer::from_vec(made.bytes),
@@ -142,6 +117,64 @@ impl Treatment {
         };
         failures.sort_by_key(|(row, _)| *row);
         Ok((array, failures))
+    }
+
+    /// Decrypts a stretch of values, of which the first is in this row: the rows of results, and
+    /// what failed.
+    #[allow(clippy::type_complexity)]
+    fn decrypt_stretch(
+        &self,
+        array: &ArrayRef,
+        start: usize,
+        (ids, nonces, data): (Option<&ArrayRef>, Option<&[Option<&[u8]>]>, Option<&Data<'_, i64>>),
+        making: &mut Making<'_, i64>,
+    ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
+        let present = arrays::present(array);
+        let all = present.whole();
+        let given = array.to_data();
+        let (bytes, starts, lens) = slots(arrays::values(array, &given, all));
+        let mut values = Batch {
+            treatment: self,
+            data,
+            bytes: &bytes,
+            rows: Vec::with_capacity(starts.len()),
+            starts: Vec::with_capacity(starts.len()),
+            lens: Vec::with_capacity(starts.len()),
+            nonces: Vec::with_capacity(starts.len() * self.nonces.width()),
+            keys: Vec::with_capacity(starts.len()),
+        };
+        let mut failures = Vec::new();
+        let raw = self.raw().next();
+        for (i, row) in all.rows().enumerate() {
+            let value = &bytes[starts[i] as usize..][..lens[i] as usize];
+            let row = start + row;
+            let nonce = match nonces {
+                None => Ok(&[][..]),
+                Some(nonces) => nonces[row].ok_or(Reason::NullNonce),
+            };
+            let key = match ids {
+                Some(ids) => self.key(ids, row),
+                None => self.key_of(value, raw),
+            };
+            let place =
+                nonce.and_then(|nonce| Ok((self.admit(value, nonce, key.clone()?)?, nonce)));
+            match place {
+                Ok((place, nonce)) => values.push(row, starts[i], value, nonce, place),
+                Err(reason) => failures.push((row, reason)),
+            }
+        }
+        let mut made = values.run()?;
+        if !made.failed.is_empty() && raw.is_some() && values.try_raw(&made.failed)? {
+            made = values.run()?;
+        }
+        let reason = match self.tags.bytes() {
+            0 => Reason::Padding,
+            _ => Reason::Authentication,
+        };
+        let failed = made.failed.iter();
+        failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
+        making.add(&made);
+        Ok((values.rows, failures))
     }
 
     /// Refuses a width of values that none of the results has, if values of it for all rows would
@@ -245,6 +278,8 @@ fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
 /// Values that are decrypted together.
 struct Batch<'a> {
     treatment: &'a Treatment,
+    /// The associated data of all.
+    data: Option<&'a Data<'a, i64>>,
     bytes: &'a [u8],
     rows: Vec<usize>,
     /// Where they begin, prefixes and nonces included.
@@ -264,16 +299,12 @@ impl Batch<'_> {
         self.keys.push(key as u32);
     }
 
-    fn run(&self, threads: NonZeroUsize, of: &DataType) -> Result<Made<i64>, Error> {
+    fn run(&self) -> Result<Made<i64>, Error> {
         let treatment = self.treatment;
         let count = self.rows.len();
         let Some(first) = treatment.keys.first() else {
             // None of the values had a key.
-            return Ok(Made {
-                bytes: Vec::new(),
-                ends: vec![0],
-                failed: Vec::new(),
-            });
+            return Ok(Made::nothing());
         };
         let width = treatment.nonces.width();
         let inline = treatment.nonces.inline();
@@ -306,7 +337,7 @@ impl Batch<'_> {
                 },
                 width,
             }),
-            data: treatment.data(count),
+            data: self.data.map(|data| data.part(0..count)),
             prefixes: None,
             inline: false,
             tags: (front > 0).then(|| tags.into()),
@@ -319,20 +350,16 @@ impl Batch<'_> {
             0 => Op::Decrypt,
             _ => Op::Open,
         };
-        let made = columns.texts(threads, &keyed, 0..count, op, treatment.tags, |total| {
-            fits(total, of)
+        let most = self.lens.iter().sum::<i64>() as usize;
+        let made = Made::new(most, count, |making| {
+            columns.texts(&keyed, 0..count, op, treatment.tags, making)
         });
         made.map_err(|stopped| treatment.stopped(stopped, |i| self.rows[i]))
     }
 
     /// Tries the keys that values do not name with those that failed, and keeps those that open
     /// them: whether one did.
-    fn try_raw(
-        &mut self,
-        failed: &[usize],
-        threads: NonZeroUsize,
-        of: &DataType,
-    ) -> Result<bool, Error> {
+    fn try_raw(&mut self, failed: &[usize]) -> Result<bool, Error> {
         let (mut left, mut found) = (failed.to_vec(), false);
         let raw: Vec<usize> = self.treatment.raw().collect();
         for key in raw {
@@ -345,6 +372,7 @@ impl Batch<'_> {
             let pick = |from: &[i64]| tried.iter().map(|i| from[*i]).collect();
             let trial = Batch {
                 treatment: self.treatment,
+                data: self.data,
                 bytes: self.bytes,
                 rows: tried.iter().map(|i| self.rows[*i]).collect(),
                 starts: pick(&self.starts),
@@ -352,7 +380,7 @@ impl Batch<'_> {
                 nonces: Vec::new(),
                 keys: vec![key as u32; tried.len()],
             };
-            let bad = trial.run(threads, of)?.failed;
+            let bad = trial.run()?.failed;
             for (place, i) in tried.iter().enumerate() {
                 if bad.binary_search(&place).is_err() {
                     self.keys[*i] = key as u32;

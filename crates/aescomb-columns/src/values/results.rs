@@ -16,6 +16,9 @@ use arrow_schema::{ArrowError, DataType};
 use std::fmt;
 use std::sync::Arc;
 
+/// Bytes that offsets of 32 bits tell.
+const MOST: usize = i32::MAX as usize;
+
 /// Results that a column of the wanted type cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
@@ -49,6 +52,15 @@ impl Refused {
     }
 }
 
+impl Refused {
+    /// Results that offsets of 32 bits do not tell.
+    pub(super) fn too_long(total: usize) -> Refused {
+        let what = format!("results of {total} bytes in a column with offsets of 32 bits");
+        let allowed = format!("at most {MOST}; large_binary and large_string take more");
+        Refused::new(None, "output_length", what, total, allowed)
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; allowed: {}", self.what, self.allowed)
@@ -77,13 +89,10 @@ pub struct Results<'a, O> {
 ///
 /// That.
 pub fn fits(total: usize, of: &DataType) -> Result<(), Refused> {
-    const MOST: usize = i32::MAX as usize;
-    if total <= MOST || !matches!(of, DataType::Binary | DataType::Utf8) {
-        return Ok(());
+    match total > MOST && matches!(of, DataType::Binary | DataType::Utf8) {
+        true => Err(Refused::too_long(total)),
+        false => Ok(()),
     }
-    let what = format!("results of {total} bytes in a column of {of}");
-    let allowed = format!("at most {MOST}; large_binary and large_string take more");
-    Err(Refused::new(None, "output_length", what, total, allowed))
 }
 
 impl<O: OffsetSizeTrait> Results<'_, O> {
@@ -223,8 +232,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
     }
 
     fn by_views<T: ByteViewType + ?Sized>(&self) -> Result<ArrayRef, Refused> {
-        /// Bytes of a buffer, which views have 31 bits for.
-        const MOST: usize = i32::MAX as usize;
+        // Of a buffer, too: views have 31 bits for its bytes.
         let mut views = vec![0u128; self.rows.range().len()];
         // Where the buffers begin: another one does where a value would end behind the last.
         let (mut starts, mut last, mut buffer) = (vec![0], 0, 0);
