@@ -86,7 +86,7 @@ impl Layout {
 
     /// Bytes that the second buffer has for each value, and how many more of these there are
     /// than values.
-    fn element(self) -> (usize, usize) {
+    pub(crate) fn element(self) -> (usize, usize) {
         match self {
             Layout::Binary => (size_of::<i32>(), 1),
             Layout::LargeBinary => (size_of::<i64>(), 1),
@@ -215,7 +215,7 @@ impl<'a> Held<'a> {
     }
 
     /// The offsets, and the bytes that lie before the last of them.
-    fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
+    pub(crate) fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
         let offsets = self.elements()?;
         let last = match self.shape.layout {
             Layout::Binary => offsets.last_chunk().map(|n| i32::from_ne_bytes(*n).into()),

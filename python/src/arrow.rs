@@ -4,18 +4,20 @@ use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{Chosen, Flat, Places, Present, Results, Values};
-use arrow_array::{ArrayRef, OffsetSizeTrait, make_array, new_empty_array};
+use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
+use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
+use arrow_array::{ArrayRef, GenericByteArray, OffsetSizeTrait, make_array, new_empty_array};
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
-use arrow_data::{ArrayData, ArrayDataBuilder};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The type of a column.
 struct Type {
@@ -47,7 +49,7 @@ pub(crate) struct Arrow {
 
 /// An array whose struct is as its layout demands.
 struct Part {
-    array: Array,
+    array: Arc<Array>,
     /// Row of its first value in the column.
     start: usize,
     shape: Shape,
@@ -239,7 +241,7 @@ impl Part {
             return wrong(format_args!("{} rows", start + shape.len), MOST);
         }
         let mut part = Part {
-            array,
+            array: Arc::new(array),
             start,
             shape,
             dictionary,
@@ -362,39 +364,54 @@ impl Part {
         Ok(())
     }
 
-    /// A copy of the part, which has no indices, as it lies; `None` if anything is wrong with it, or
-    /// its values lie in another way.
-    fn copied(&self, of: &DataType) -> Option<ArrayRef> {
-        let len = self.shape.len;
+    /// The part, which has no indices, where it lies; `None` if anything is wrong with it, or its
+    /// values lie in another way.
+    fn shared(&self, of: &DataType) -> Option<ArrayRef> {
+        let Shape {
+            layout,
+            len,
+            offset,
+            nulls,
+        } = self.shape;
         if len == 0 {
             return Some(new_empty_array(of));
         }
-        let nulls = self.own().bits().ok()?.filter(|_| self.shape.nulls > 0);
-        let nulls = nulls.map(|bits| BooleanBuffer::new(bits.into(), self.shape.offset, len));
-        let data = ArrayData::builder(of.clone()).len(len);
-        let data = data.nulls(nulls.map(NullBuffer::new));
-        let data = match self.shape.layout {
-            Layout::Binary => self.by_offsets::<i32>(data)?,
-            Layout::LargeBinary => self.by_offsets::<i64>(data)?,
-            Layout::FixedSize(_) => data.add_buffer(self.own().elements().ok()?.into()),
-            Layout::View | Layout::Bits => return None,
+        let nulls = match nulls {
+            0 => None,
+            _ => {
+                let bits = self.array.shared(0, (offset + len).div_ceil(8)).ok()?;
+                Some(NullBuffer::new(BooleanBuffer::new(bits, offset, len)))
+            }
         };
-        data.align_buffers(true).build().ok().map(make_array)
+        let (width, more) = layout.element();
+        let elements = (offset + len + more).checked_mul(width)?;
+        let elements = self.array.shared(1, elements).ok()?;
+        match of {
+            DataType::Binary => self.by_offsets::<BinaryType>(elements, nulls),
+            DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(elements, nulls),
+            DataType::Utf8 => self.by_offsets::<Utf8Type>(elements, nulls),
+            DataType::LargeUtf8 => self.by_offsets::<LargeUtf8Type>(elements, nulls),
+            DataType::BinaryView | DataType::Utf8View | DataType::Boolean => None,
+            _ => {
+                let data = ArrayData::builder(of.clone()).len(len).offset(offset);
+                let data = data.add_buffer(elements).nulls(nulls);
+                data.align_buffers(true).build().ok().map(make_array)
+            }
+        }
     }
 
-    /// With copies of offsets that ascend, and of what they lead to.
-    fn by_offsets<O: OffsetSizeTrait>(&self, data: ArrayDataBuilder) -> Option<ArrayDataBuilder> {
-        let values = self.own().packed_values::<O>(self.range())?;
-        let Places::Offsets(offsets) = values.places else {
-            return None;
-        };
-        let (first, last) = (*offsets.first()?, *offsets.last()?);
-        let offsets: Vec<O> = offsets.iter().map(|offset| *offset - first).collect();
-        let bytes = &values.bytes[first.as_usize()..last.as_usize()];
-        Some(
-            data.add_buffer(Buffer::from_vec(offsets))
-                .add_buffer(bytes.into()),
-        )
+    /// With these offsets, if they are aligned and ascend.
+    fn by_offsets<T: ByteArrayType>(
+        &self,
+        offsets: Buffer,
+        nulls: Option<NullBuffer>,
+    ) -> Option<ArrayRef> {
+        let values = self.own().packed_values::<T::Offset>(self.range())?;
+        let values = self.array.shared(2, values.bytes.len()).ok()?;
+        let Shape { len, offset, .. } = self.shape;
+        let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, offset, len + 1));
+        let array = GenericByteArray::<T>::try_new(offsets, values, nulls).ok()?;
+        Some(Arc::new(array))
     }
 
     fn dictionary(&self, indices: Option<Indices>) -> Read<Dictionary<'_>> {
@@ -511,8 +528,8 @@ impl Arrow {
         self.of.whole()
     }
 
-    /// Its parts as arrays, of which every value was looked at. Values are copied, so that nothing
-    /// of the memory of others is relied on later.
+    /// Its parts as arrays, of which every value was looked at: those of values by offsets or of one
+    /// length where they lie, others copied.
     pub(crate) fn arrays(&self) -> PyResult<Vec<ArrayRef>> {
         let of = self.values_type();
         if let Some(keys) = self.index_type() {
@@ -527,8 +544,8 @@ impl Arrow {
             });
             return arrays.collect();
         }
-        let copied: Option<Vec<ArrayRef>> = self.parts.iter().map(|part| part.copied(of)).collect();
-        if let Some(arrays) = copied {
+        let shared: Option<Vec<ArrayRef>> = self.parts.iter().map(|part| part.shared(of)).collect();
+        if let Some(arrays) = shared {
             return Ok(arrays);
         }
         let present = self.present()?;

@@ -8,9 +8,9 @@ use crate::treatment::{Candidate, Nonces, Treatment};
 use crate::values::{
     self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values, fits,
 };
-use aescomb::{Lengths, Op};
+use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use std::borrow::Cow;
@@ -24,6 +24,20 @@ impl Treatment {
     /// Decrypts values: an array, and what failed, by rows. What failed is an error if
     /// `on_failure` says so.
     pub(crate) fn decrypt(
+        &self,
+        array: &ArrayRef,
+        beside: Beside<'_>,
+        threads: NonZeroUsize,
+        on_failure: OnFailure,
+    ) -> Result<(ArrayRef, Vec<(usize, Reason)>), Error> {
+        match arrays::is_large(array.data_type()) {
+            true => self.decrypt_by::<i64>(array, beside, threads, on_failure),
+            false => self.decrypt_by::<i32>(array, beside, threads, on_failure),
+        }
+    }
+
+    /// With such offsets.
+    fn decrypt_by<O: Offset + OffsetSizeTrait>(
         &self,
         array: &ArrayRef,
         beside: Beside<'_>,
@@ -52,7 +66,7 @@ impl Treatment {
             }
             _ => None,
         };
-        let data = self.data(array.len());
+        let data = self.data::<O>(array.len());
         let threads = Treatment::worth(array, threads);
         let most = |rows: Range<usize>| (arrays::bytes(array, rows.clone()), rows.len());
         let (made, parts) = Made::by_stretches(threads, array.len(), most, |rows, making| {
@@ -77,7 +91,7 @@ impl Treatment {
         };
         let mut failed = made.failed.clone();
         // Before anything is made for all rows: the width of values is not authenticated.
-        let stop = |results: &Results<'_, i64>, failures: &[(usize, Reason)]| {
+        let stop = |results: &Results<'_, O>, failures: &[(usize, Reason)]| {
             if on_failure == OnFailure::Null {
                 return Ok(());
             }
@@ -102,7 +116,7 @@ impl Treatment {
             Err(_) => {
                 let mut bytes = results.bytes.to_vec();
                 for (i, what) in results.misfits(of) {
-                    let (start, end) = (results.ends[i] as usize, results.ends[i + 1] as usize);
+                    let (start, end) = (results.ends[i].as_usize(), results.ends[i + 1].as_usize());
                     // What is null is text, too.
                     bytes[start..end].fill(0);
                     failures.push((rows.row(i), Reason::Type(what)));
@@ -122,17 +136,17 @@ impl Treatment {
     /// Decrypts a stretch of values, of which the first is in this row: the rows of results, and
     /// what failed.
     #[allow(clippy::type_complexity)]
-    fn decrypt_stretch(
+    fn decrypt_stretch<O: Offset + OffsetSizeTrait>(
         &self,
         array: &ArrayRef,
         start: usize,
-        (ids, nonces, data): (Option<&ArrayRef>, Option<&[Option<&[u8]>]>, Option<&Data<'_, i64>>),
-        making: &mut Making<'_, i64>,
+        (ids, nonces, data): (Option<&ArrayRef>, Option<&[Option<&[u8]>]>, Option<&Data<'_, O>>),
+        making: &mut Making<'_, O>,
     ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
         let present = arrays::present(array);
         let all = present.whole();
         let given = array.to_data();
-        let (bytes, starts, lens) = slots(arrays::values(array, &given, all));
+        let (bytes, starts, lens) = slots(arrays::values::<O>(array, &given, all));
         let mut values = Batch {
             treatment: self,
             data,
@@ -146,7 +160,7 @@ impl Treatment {
         let mut failures = Vec::new();
         let raw = self.raw().next();
         for (i, row) in all.rows().enumerate() {
-            let value = &bytes[starts[i] as usize..][..lens[i] as usize];
+            let value = &bytes[starts[i].as_usize()..][..lens[i].as_usize()];
             let row = start + row;
             let nonce = match nonces {
                 None => Ok(&[][..]),
@@ -163,27 +177,30 @@ impl Treatment {
                 Err(reason) => failures.push((row, reason)),
             }
         }
-        let mut made = values.run()?;
-        if !made.failed.is_empty() && raw.is_some() && values.try_raw(&made.failed)? {
-            made = values.run()?;
+        let first = making.count();
+        values.run(making)?;
+        let mut failed = making.failed_from(first);
+        if !failed.is_empty() && raw.is_some() && values.try_raw(&failed)? {
+            making.take_back(first);
+            values.run(making)?;
+            failed = making.failed_from(first);
         }
         let reason = match self.tags.bytes() {
             0 => Reason::Padding,
             _ => Reason::Authentication,
         };
-        let failed = made.failed.iter();
+        let failed = failed.iter();
         failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
-        making.add(&made);
         Ok((values.rows, failures))
     }
 
     /// Refuses a width of values that none of the results has, if values of it for all rows would
     /// take much more memory than what is decrypted.
-    fn refuse_width(
+    fn refuse_width<O: OffsetSizeTrait>(
         &self,
         array: &ArrayRef,
         of: &DataType,
-        results: &Results<'_, i64>,
+        results: &Results<'_, O>,
     ) -> Result<(), Error> {
         // Others have at most 32 bytes.
         let DataType::FixedSizeBinary(width) = of else {
@@ -264,7 +281,7 @@ impl Treatment {
 }
 
 /// Where values lie.
-fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
+fn slots<O: OffsetSizeTrait>(values: Values<'_, O>) -> (Cow<'_, [u8]>, Vec<O>, Vec<O>) {
     match values.places {
         Places::Slots(starts, lens) => (values.bytes, starts, lens),
         Places::Offsets(offsets) => {
@@ -276,35 +293,35 @@ fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
 }
 
 /// Values that are decrypted together.
-struct Batch<'a> {
+struct Batch<'a, O: Clone> {
     treatment: &'a Treatment,
     /// The associated data of all.
-    data: Option<&'a Data<'a, i64>>,
+    data: Option<&'a Data<'a, O>>,
     bytes: &'a [u8],
     rows: Vec<usize>,
     /// Where they begin, prefixes and nonces included.
-    starts: Vec<i64>,
-    lens: Vec<i64>,
+    starts: Vec<O>,
+    lens: Vec<O>,
     /// Those from a column.
     nonces: Vec<u8>,
     keys: Vec<u32>,
 }
 
-impl Batch<'_> {
-    fn push(&mut self, row: usize, start: i64, value: &[u8], nonce: &[u8], key: usize) {
+impl<O: Offset + OffsetSizeTrait> Batch<'_, O> {
+    fn push(&mut self, row: usize, start: O, value: &[u8], nonce: &[u8], key: usize) {
         self.rows.push(row);
         self.starts.push(start);
-        self.lens.push(value.len() as i64);
+        self.lens.push(O::usize_as(value.len()));
         self.nonces.extend_from_slice(nonce);
         self.keys.push(key as u32);
     }
 
-    fn run(&self) -> Result<Made<i64>, Error> {
+    fn run(&self, making: &mut Making<'_, O>) -> Result<(), Error> {
         let treatment = self.treatment;
         let count = self.rows.len();
         let Some(first) = treatment.keys.first() else {
             // None of the values had a key.
-            return Ok(Made::nothing());
+            return Ok(());
         };
         let width = treatment.nonces.width();
         let inline = treatment.nonces.inline();
@@ -317,12 +334,13 @@ impl Batch<'_> {
         let (mut starts, mut lens) = (self.starts.clone(), self.lens.clone());
         for (i, key) in self.keys.iter().enumerate() {
             let prefix = treatment.keys[*key as usize].prefix.len();
-            let start = starts[i] as usize + prefix;
+            let start = starts[i].as_usize() + prefix;
             let (nonce, rest) = self.bytes[start..].split_at(inline);
             nonces.extend_from_slice(nonce);
             tags.extend_from_slice(&rest[..front]);
-            starts[i] += (prefix + inline + front) as i64;
-            lens[i] -= (prefix + inline + front) as i64;
+            let before = O::usize_as(prefix + inline + front);
+            starts[i] += before;
+            lens[i] = lens[i] - before;
         }
         let columns = Columns {
             texts: Values {
@@ -350,10 +368,7 @@ impl Batch<'_> {
             0 => Op::Decrypt,
             _ => Op::Open,
         };
-        let most = self.lens.iter().sum::<i64>() as usize;
-        let made = Made::new(most, count, |making| {
-            columns.texts(&keyed, 0..count, op, treatment.tags, making)
-        });
+        let made = columns.texts(&keyed, 0..count, op, treatment.tags, making);
         made.map_err(|stopped| treatment.stopped(stopped, |i| self.rows[i]))
     }
 
@@ -364,12 +379,12 @@ impl Batch<'_> {
         let raw: Vec<usize> = self.treatment.raw().collect();
         for key in raw {
             let able = |i: &usize| {
-                let value = &self.bytes[self.starts[*i] as usize..][..self.lens[*i] as usize];
+                let value = &self.bytes[self.starts[*i].as_usize()..][..self.lens[*i].as_usize()];
                 // Its nonce is in front of it, in this format.
                 self.keys[*i] != key as u32 && self.treatment.admit(value, &[], key).is_ok()
             };
             let tried: Vec<usize> = left.iter().copied().filter(able).collect();
-            let pick = |from: &[i64]| tried.iter().map(|i| from[*i]).collect();
+            let pick = |from: &[O]| tried.iter().map(|i| from[*i]).collect();
             let trial = Batch {
                 treatment: self.treatment,
                 data: self.data,
@@ -380,7 +395,8 @@ impl Batch<'_> {
                 nonces: Vec::new(),
                 keys: vec![key as u32; tried.len()],
             };
-            let bad = trial.run()?.failed;
+            let most = trial.lens.iter().map(|len| len.as_usize()).sum();
+            let bad = Made::new(most, tried.len(), |making| trial.run(making))?.failed;
             for (place, i) in tried.iter().enumerate() {
                 if bad.binary_search(&place).is_err() {
                     self.keys[*i] = key as u32;

@@ -10,10 +10,10 @@ use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type}
 use crate::values::{
     self, Columns, Data, Flat, Keyed, Made, Results, STRETCH, Stopped, TagPlace, fits, growth,
 };
-use aescomb::{AnyKey, Mode, Op};
+use aescomb::{AnyKey, Mode, Offset, Op};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, OffsetSizeTrait};
 use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use std::num::NonZeroUsize;
@@ -279,7 +279,10 @@ impl Treatment {
     }
 
     /// The same associated data for so many values.
-    pub(crate) fn data(&self, count: usize) -> Option<Data<'static, i64>> {
+    pub(crate) fn data<O: Offset + OffsetSizeTrait>(
+        &self,
+        count: usize,
+    ) -> Option<Data<'static, O>> {
         let data = self.data.as_ref()?;
         Some(Data::same(data, count.min(STRETCH)))
     }
@@ -323,14 +326,13 @@ impl Treatment {
 
     /// Counts the values that keys are to encrypt.
     fn count(&self, array: &ArrayRef, places: Option<&[u32]>) -> Result<(), Error> {
-        let present = arrays::present(array);
         let mut uses = vec![0; self.keys.len()];
         match (places, self.own) {
-            (Some(places), _) => present
+            (Some(places), _) => arrays::present(array)
                 .whole()
                 .rows()
                 .for_each(|row| uses[places[row] as usize] += 1),
-            (None, Some(own)) => uses[own] = present.whole().count(),
+            (None, Some(own)) => uses[own] = array.len() - array.logical_null_count(),
             (None, None) => {}
         }
         let used = self.keys.iter().zip(&uses).filter(|(_, used)| **used > 0);
@@ -361,11 +363,24 @@ impl Treatment {
         ids: Option<&ArrayRef>,
         threads: NonZeroUsize,
     ) -> Result<Encrypted, Error> {
+        match arrays::is_large(array.data_type()) {
+            true => self.encrypt_by::<i64>(array, ids, threads),
+            false => self.encrypt_by::<i32>(array, ids, threads),
+        }
+    }
+
+    /// With such offsets.
+    fn encrypt_by<O: Offset + OffsetSizeTrait>(
+        &self,
+        array: &ArrayRef,
+        ids: Option<&ArrayRef>,
+        threads: NonZeroUsize,
+    ) -> Result<Encrypted, Error> {
         let places = self.places(array, ids)?;
         self.count(array, places.as_deref())?;
         // The check of the treatment was that there is one.
         let own = [self.own.unwrap_or(0) as u32];
-        let data = self.data(array.len());
+        let data = self.data::<O>(array.len());
         let of = self.encrypted_type(array.data_type());
         let op = match self.tags.bytes() {
             0 => Op::Encrypt,
@@ -419,7 +434,8 @@ impl Treatment {
             failed: &[],
             row: &|i| rows.row(i),
         };
-        let values = results.array(&of).map_err(|refused| self.unfit(&refused))?;
+        let values = results.array_with(&of, array.logical_nulls());
+        let values = values.map_err(|refused| self.unfit(&refused))?;
         let nonces = match &self.nonces {
             Nonces::Column(name, width) => {
                 let (every, nulls) = (Buffer::from_vec(nonces.concat()), array.logical_nulls());

@@ -751,24 +751,23 @@ impl<'m, O: OffsetSizeTrait> Making<'m, O> {
         })
     }
 
-    /// Adds results that were made by themselves.
-    ///
-    /// # Panics
-    ///
-    /// If there is less memory than they take.
-    pub fn add(&mut self, made: &Made<O>) {
-        let place = &mut self.memory[self.used..][..made.bytes.len()];
-        place
-            .iter_mut()
-            .zip(&made.bytes)
-            .for_each(|(place, byte)| {
-                place.write(*byte);
-            });
-        let first = self.ends.len() - 1;
-        self.failed.extend(made.failed.iter().map(|i| first + i));
-        let start = O::usize_as(self.used);
-        self.ends.extend(made.ends[1..].iter().map(|end| start + *end));
-        self.used += made.bytes.len();
+    /// Messages whose results are made.
+    pub fn count(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Messages from this one on that failed, counted from it.
+    pub fn failed_from(&self, message: usize) -> Vec<usize> {
+        let first = self.failed.partition_point(|i| *i < message);
+        self.failed[first..].iter().map(|i| i - message).collect()
+    }
+
+    /// Takes back the results from this message on.
+    pub fn take_back(&mut self, message: usize) {
+        self.ends.truncate(message + 1);
+        self.used = self.ends[message].as_usize();
+        let failed = self.failed.partition_point(|i| *i < message);
+        self.failed.truncate(failed);
     }
 }
 
