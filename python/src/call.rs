@@ -377,7 +377,11 @@ impl Key {
                     let tags = columns.tags(threads, keys, first..done, op, (tags, width));
                     tags.map_err(|(error, start)| Stopped::Refused(error, start))
                 };
-                let done = if bytes >= RELEASE { py.detach(run) } else { run() };
+                let done = if bytes >= RELEASE {
+                    py.detach(run)
+                } else {
+                    run()
+                };
                 done.map_err(stopped)
             };
             let bad = match (op, &call.tags) {
@@ -449,7 +453,11 @@ impl Key {
                 made.map_err(|stopped| stopped.behind(before))
             })
         };
-        let made = if bytes >= RELEASE { py.detach(run) } else { run() };
+        let made = if bytes >= RELEASE {
+            py.detach(run)
+        } else {
+            run()
+        };
         made.map(|(made, _)| made)
     }
 

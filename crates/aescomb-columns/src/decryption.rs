@@ -6,7 +6,8 @@ use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
 use crate::values::{
-    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values, fits,
+    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values,
+    fits,
 };
 use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -140,7 +141,11 @@ impl Treatment {
         &self,
         array: &ArrayRef,
         start: usize,
-        (ids, nonces, data): (Option<&ArrayRef>, Option<&[Option<&[u8]>]>, Option<&Data<'_, O>>),
+        (ids, nonces, data): (
+            Option<&ArrayRef>,
+            Option<&[Option<&[u8]>]>,
+            Option<&Data<'_, O>>,
+        ),
         making: &mut Making<'_, O>,
     ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
         let present = arrays::present(array);
