@@ -49,6 +49,14 @@ FEW = 1_000_000
 # Rows of a batch that is written to a file.
 BATCH = 1_000_000
 
+# Runs a command and prints the most KiB of memory that it had, in a process of its own: a process
+# that is just made has as much as the one that makes it.
+MEMORY = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
 Work = Callable[[], object]
 # A name, how many rows, what is measured, and what is not of it.
 Item = tuple[str, int, Work, Work | None]
@@ -337,17 +345,15 @@ def command(rows: int, folder: Path) -> tuple[float, float]:
     arguments += ["--spec", folder / "spec.json", "--keys", folder / "keys", "--create-keys"]
     arguments += ["--threads", "1"]
     start = time.perf_counter()
-    child = subprocess.Popen(map(str, arguments))
-    _, status, used = os.wait4(child.pid, 0)
+    ran = subprocess.run(
+        [sys.executable, "-c", MEMORY, *map(str, arguments)], stdout=subprocess.PIPE, check=True
+    )
     took = time.perf_counter() - start
-    if status != 0:
-        sys.exit(f"the command failed: status {status}")
     size = out.stat().st_size
     if size < 50 * rows:
         sys.exit(f"the encrypted file has {size} bytes only")
     out.unlink()
-    # Of Linux, in KiB.
-    return took, used.ru_maxrss / 1024
+    return took, int(ran.stdout) / 1024
 
 
 def growth(given: argparse.Namespace) -> list[dict[str, object]]:

@@ -292,7 +292,7 @@ impl<'a> Held<'a> {
 
     /// The buffers of long values: all but the bitmap, the views and, at the end, their own
     /// lengths.
-    fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
+    pub(crate) fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
         let last = self.array.buffers()? - 1;
         let lens = self.array.bytes(last, (last - 2) * size_of::<i64>())?;
         let (lens, _) = lens.as_chunks();

@@ -5,8 +5,13 @@ use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
 use crate::types;
 use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
-use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
-use arrow_array::{ArrayRef, GenericByteArray, OffsetSizeTrait, make_array, new_empty_array};
+use arrow_array::types::{
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
+    StringViewType, Utf8Type,
+};
+use arrow_array::{
+    ArrayRef, GenericByteArray, GenericByteViewArray, OffsetSizeTrait, make_array, new_empty_array,
+};
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
@@ -391,7 +396,9 @@ impl Part {
             DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(elements, nulls),
             DataType::Utf8 => self.by_offsets::<Utf8Type>(elements, nulls),
             DataType::LargeUtf8 => self.by_offsets::<LargeUtf8Type>(elements, nulls),
-            DataType::BinaryView | DataType::Utf8View | DataType::Boolean => None,
+            DataType::BinaryView => self.by_views::<BinaryViewType>(elements, nulls),
+            DataType::Utf8View => self.by_views::<StringViewType>(elements, nulls),
+            DataType::Boolean => None,
             _ => {
                 let data = ArrayData::builder(of.clone()).len(len).offset(offset);
                 let data = data.add_buffer(elements).nulls(nulls);
@@ -411,6 +418,25 @@ impl Part {
         let Shape { len, offset, .. } = self.shape;
         let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, offset, len + 1));
         let array = GenericByteArray::<T>::try_new(offsets, values, nulls).ok()?;
+        Some(Arc::new(array))
+    }
+
+    /// With these views, if they are aligned and good.
+    fn by_views<T: ByteViewType + ?Sized>(
+        &self,
+        views: Buffer,
+        nulls: Option<NullBuffer>,
+    ) -> Option<ArrayRef> {
+        let Shape { len, offset, .. } = self.shape;
+        if !views.as_ptr().cast::<u128>().is_aligned() {
+            return None;
+        }
+        let values = self.own().view_buffers().ok()?;
+        let shared = |(i, values): (usize, &[u8])| self.array.shared(2 + i, values.len()).ok();
+        let values = values.into_iter().enumerate().map(shared);
+        let values = values.collect::<Option<Vec<_>>>()?;
+        let views = ScalarBuffer::new(views, offset, len);
+        let array = GenericByteViewArray::<T>::try_new(views, values, nulls).ok()?;
         Some(Arc::new(array))
     }
 
@@ -528,8 +554,8 @@ impl Arrow {
         self.of.whole()
     }
 
-    /// Its parts as arrays, of which every value was looked at: those of values by offsets or of one
-    /// length where they lie, others copied.
+    /// Its parts as arrays, of which every value was looked at, where they lie; those of bits, of
+    /// indices and what is not aligned are copied.
     pub(crate) fn arrays(&self) -> PyResult<Vec<ArrayRef>> {
         let of = self.values_type();
         if let Some(keys) = self.index_type() {
