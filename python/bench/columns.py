@@ -4,9 +4,10 @@
     python columns.py --growth 1e5,1e6,... [--json]
 
 A column of text with a tenth of nulls, Arrow in and Arrow out, nonces made inside. Competitors
-take turns, round by round, on one thread; figures are medians. Loops in Python go over
-a part of the rows, as what they cost does not depend on how many there are; Spark, Ray and
-chDB have fewer rows, as they copy them.
+take turns, round by round, on one thread; figures are medians. aescomb alone is given batches of
+65,536 rows, as engines and files have them; an engine has the whole column. Loops in Python go over
+a part of the rows, as what they cost does not depend on how many there are; Spark, Ray,
+chDB and polars-encryption have fewer rows, as they copy them.
 
 Systems: `key` and `columns` (aescomb in Arrow columns), `loops` (cryptography, pycryptodome,
 Tink), `polars` (with polars-encryption), `duckdb`, `chdb`, `spark`, `ray`. What is not installed is
@@ -21,6 +22,7 @@ aescomb.columns encrypt`), with the most memory that it had.
 """
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -46,8 +48,8 @@ KEY, LONG = bytes(range(32)), bytes(range(64))
 PART = 20_000
 # Rows that systems have which take microseconds for each, or much memory.
 FEW = 1_000_000
-# Rows of a batch that is written to a file.
-BATCH = 1_000_000
+# Rows of a batch, and of one that is written to a file.
+BATCH, FILE_BATCH = 1 << 16, 1_000_000
 
 # Runs a command and prints the most KiB of memory that it had, in a process of its own: a process
 # that is just made has as much as the one that makes it.
@@ -85,12 +87,26 @@ def cipher(encryption: str, kind: str, name: str, key: bytes) -> Cipher:
     return Cipher(spec, keys, pa.schema({"v": pa.string()}))
 
 
+def in_batches(values: pa.Array, rows: int = BATCH) -> Callable[[Callable[[Any], Any]], Work]:
+    batches = [values[start : start + rows] for start in range(0, len(values), rows)]
+
+    def of(work: Callable[[Any], Any]) -> Work:
+        def each() -> None:
+            for batch in batches:
+                work(batch)
+
+        return each
+
+    return of
+
+
 def of_keys(values: pa.Array) -> Iterator[Item]:
     rows = len(values)
     ctr, gcm, siv = aescomb.Key("ctr", KEY), aescomb.Key("gcm", KEY), aescomb.Key("siv", LONG)
-    yield "aescomb.Key, CTR", rows, lambda: ctr.encrypt_many("inline", values), None
-    yield "aescomb.Key, GCM", rows, lambda: gcm.seal_many("inline", values), None
-    yield "aescomb.Key, SIV", rows, lambda: siv.seal_many(None, values, b"d"), None
+    each = in_batches(values)
+    yield "aescomb.Key, CTR", rows, each(lambda batch: ctr.encrypt_many("inline", batch)), None
+    yield "aescomb.Key, GCM", rows, each(lambda batch: gcm.seal_many("inline", batch)), None
+    yield "aescomb.Key, SIV", rows, each(lambda batch: siv.seal_many(None, batch, b"d")), None
 
 
 def of_columns(values: pa.Array) -> Iterator[Item]:
@@ -99,7 +115,8 @@ def of_columns(values: pa.Array) -> Iterator[Item]:
         ("aescomb.columns, plain, GCM", cipher("randomized", "plain", "aes-256-cmac-prf", KEY)),
         ("aescomb.columns, tink, SIV", cipher("deterministic", "tink", "aes-256-siv", LONG)),
     ]:
-        yield name, len(values), lambda made=made: made.encrypt_column("v", values), None
+        work = in_batches(values)(functools.partial(made.encrypt_column, "v"))
+        yield name, len(values), work, None
 
 
 def loops(values: pa.Array) -> Iterator[Item]:
@@ -333,14 +350,14 @@ def compared(given: argparse.Namespace) -> list[dict[str, object]]:
 
 def command(rows: int, folder: Path) -> tuple[float, float]:
     """Seconds, and the most MiB of memory, that the command takes to encrypt a file."""
-    table = pa.table({"v": column(BATCH, 24)})
+    table = pa.table({"v": column(FILE_BATCH, 24)})
     encryption = {"encryption": "randomized", "format": "tink"}
     spec = {"dataset": "d", "columns": {"v": encryption}}
     (folder / "spec.json").write_text(json.dumps(spec))
     path, out = folder / "in.parquet", folder / "out.parquet"
     with pa.parquet.ParquetWriter(path, table.schema, use_dictionary=False) as writer:
-        for start in range(0, rows, BATCH):
-            writer.write_table(table[: min(BATCH, rows - start)])
+        for start in range(0, rows, FILE_BATCH):
+            writer.write_table(table[: min(FILE_BATCH, rows - start)])
     arguments = [sys.executable, "-m", "aescomb.columns", "encrypt", path, out, "--overwrite"]
     arguments += ["--spec", folder / "spec.json", "--keys", folder / "keys", "--create-keys"]
     arguments += ["--threads", "1"]
@@ -363,25 +380,18 @@ def growth(given: argparse.Namespace) -> list[dict[str, object]]:
         for rows in (int(float(text)) for text in given.growth.split(",")):
             if rows <= (2**31 - 1) // (24 + 33):
                 values = column(rows, 24)
-                parts = pa.chunked_array(
-                    [values[i : i + 10_000] for i in range(0, rows, 10_000)], values.type
-                )
+                work = functools.partial(made.encrypt_column, "v")
                 works: list[Item] = [
-                    ("one array", rows, lambda: made.encrypt_column("v", values), None),
-                    ("parts of 10,000 rows", rows, lambda: of_parts(made, parts), None),
+                    ("one array", rows, lambda: work(values), None),
+                    ("batches of 10,000 rows", rows, in_batches(values, 10_000)(work), None),
                 ]
                 for name, cost in measured(works, given.rounds).items():
                     results.append({"name": name, "rows": rows, "ns": cost * 1e9})
-            if rows >= BATCH:
+            if rows >= FILE_BATCH:
                 took, most = command(rows, Path(folder))
                 cost = {"name": "the command", "rows": rows, "ns": took / rows * 1e9}
                 results.append(cost | {"mib": most})
     return results
-
-
-def of_parts(made: Cipher, parts: pa.ChunkedArray) -> None:
-    for part in parts.chunks:
-        made.encrypt_column("v", part)
 
 
 def main() -> None:
