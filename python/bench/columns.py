@@ -1,23 +1,34 @@
 """Measures columns: aescomb beside others, rows per second on one core.
 
-    python columns.py [--rows N] [--bytes N,N,...] [--quick] [--json] [--part N]
+    python columns.py [--systems NAME,...] [--rows N] [--bytes N,...] [--quick] [--json]
+    python columns.py --growth 1e5,1e6,... [--json]
 
 A column of text with a tenth of nulls, Arrow in and Arrow out, nonces made inside. Competitors
-take turns, round by round, on one thread; figures are medians. Loops in Python go over
-a part of the rows, as what they cost does not depend on how many there are. `--quick` ends
-within three minutes, and leaves out Spark and chDB, which otherwise are measured if they are
-installed; so are polars-encryption, Tink and pycryptodome.
+take turns, round by round, on one thread; figures are medians. aescomb alone is given batches of
+65,536 rows, as engines and files have them; an engine has the whole column. Loops in Python go over
+a part of the rows, as what they cost does not depend on how many there are; Spark, Ray,
+chDB and polars-encryption have fewer rows, as they copy them.
 
-Spark: `local[1]`, its time for a column that it has cached to one that it throws away, less that
-of the same without encryption. chDB: `encrypt` over a Parquet file, less the time to read it.
+Systems: `key` and `columns` (aescomb in Arrow columns), `loops` (cryptography, pycryptodome,
+Tink), `polars` (with polars-encryption), `duckdb`, `chdb`, `spark`, `ray`. What is not installed is
+left out. `--quick` ends within three minutes, and leaves out the last three.
+
+Time of engines is that of encryption alone: less that of the same work without it. Spark:
+`local[1]`, a column that it has cached to one that it throws away. Ray: one CPU, a
+dataset in its store to another. chDB: `encrypt` over a Parquet file.
+
+`--growth` measures one array and, from 10^6 rows on, also a Parquet file by the command (`python -m
+aescomb.columns encrypt`), with the most memory that it had.
 """
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,13 +41,27 @@ import pyarrow.parquet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESSIV
 
 import aescomb
-from aescomb.columns import Cipher, Keyset
+from aescomb.columns import Cipher, Keyset, WrappedKeys
 
 KEY, LONG = bytes(range(32)), bytes(range(64))
 # Rows that loops go over.
 PART = 20_000
+# Rows that systems have which take microseconds for each, or much memory.
+FEW = 1_000_000
+# Rows of a batch, and of one that is written to a file.
+BATCH, FILE_BATCH = 1 << 16, 1_000_000
+
+# Runs a command and prints the most KiB of memory that it had, in a process of its own: a process
+# that is just made has as much as the one that makes it.
+MEMORY = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
 
 Work = Callable[[], object]
+# A name, how many rows, what is measured, and what is not of it.
+Item = tuple[str, int, Work, Work | None]
 
 
 def have(name: str) -> bool:
@@ -62,26 +87,45 @@ def cipher(encryption: str, kind: str, name: str, key: bytes) -> Cipher:
     return Cipher(spec, keys, pa.schema({"v": pa.string()}))
 
 
-def ours(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
+def in_batches(values: pa.Array, rows: int = BATCH) -> Callable[[Callable[[Any], Any]], Work]:
+    batches = [values[start : start + rows] for start in range(0, len(values), rows)]
+
+    def of(work: Callable[[Any], Any]) -> Work:
+        def each() -> None:
+            for batch in batches:
+                work(batch)
+
+        return each
+
+    return of
+
+
+def of_keys(values: pa.Array) -> Iterator[Item]:
     rows = len(values)
-    gcm, siv = aescomb.Key("gcm", KEY), aescomb.Key("siv", LONG)
-    yield "aescomb Key, GCM", rows, lambda: gcm.seal_many("inline", values)
-    yield "aescomb Key, SIV", rows, lambda: siv.seal_many(None, values, b"d")
+    ctr, gcm, siv = aescomb.Key("ctr", KEY), aescomb.Key("gcm", KEY), aescomb.Key("siv", LONG)
+    each = in_batches(values)
+    yield "aescomb.Key, CTR", rows, each(lambda batch: ctr.encrypt_many("inline", batch)), None
+    yield "aescomb.Key, GCM", rows, each(lambda batch: gcm.seal_many("inline", batch)), None
+    yield "aescomb.Key, SIV", rows, each(lambda batch: siv.seal_many(None, batch, b"d")), None
+
+
+def of_columns(values: pa.Array) -> Iterator[Item]:
     for name, made in [
         ("aescomb.columns, tink, GCM", cipher("randomized", "tink", "aes-256-gcm", KEY)),
         ("aescomb.columns, plain, GCM", cipher("randomized", "plain", "aes-256-cmac-prf", KEY)),
         ("aescomb.columns, tink, SIV", cipher("deterministic", "tink", "aes-256-siv", LONG)),
     ]:
-        yield name, rows, lambda made=made: made.encrypt_column("v", values)
+        work = in_batches(values)(functools.partial(made.encrypt_column, "v"))
+        yield name, len(values), work, None
 
 
-def loops(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
+def loops(values: pa.Array) -> Iterator[Item]:
     part = values[:PART]
     gcm, siv = AESGCM(KEY), AESSIV(LONG)
 
-    def of(seal: Callable[[bytes], bytes]) -> Work:
+    def of(seal: Callable[[bytes], bytes], rows: int = PART) -> Work:
         def work() -> object:
-            texts = part.to_pylist()
+            texts = part[:rows].to_pylist()
             sealed = [None if text is None else seal(text.encode()) for text in texts]
             return pa.array(sealed, pa.binary())
 
@@ -91,8 +135,8 @@ def loops(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
         nonce = os.urandom(12)
         return nonce + gcm.encrypt(nonce, text, None)
 
-    yield "loop over cryptography, GCM", PART, of(random_gcm)
-    yield "loop over cryptography, SIV", PART, of(lambda text: siv.encrypt(text, [b"d"]))
+    yield "loop over cryptography, GCM", PART, of(random_gcm), None
+    yield "loop over cryptography, SIV", PART, of(lambda text: siv.encrypt(text, [b"d"])), None
     if have("Crypto"):
         from Crypto.Cipher import AES
 
@@ -102,7 +146,7 @@ def loops(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
             sealed, tag = made.encrypt_and_digest(text)
             return tag + sealed
 
-        yield "loop over pycryptodome, SIV", PART, of(pycryptodome)
+        yield "loop over pycryptodome, SIV", PART // 10, of(pycryptodome, PART // 10), None
     if have("tink"):
         import tink
         from tink import aead, daead
@@ -111,51 +155,58 @@ def loops(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
         daead.register()
         handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
         primitive = handle.primitive(aead.Aead)
-        yield "loop over Tink, GCM", PART, of(lambda text: primitive.encrypt(text, b"d"))
+        yield "loop over Tink, GCM", PART, of(lambda text: primitive.encrypt(text, b"d")), None
         template = daead.deterministic_aead_key_templates.AES256_SIV
         siv_handle = tink.new_keyset_handle(template).primitive(daead.DeterministicAead)
         seal = siv_handle.encrypt_deterministically
-        yield "loop over Tink, SIV", PART, of(lambda text: seal(text, b"d"))
+        yield "loop over Tink, SIV", PART, of(lambda text: seal(text, b"d")), None
 
 
-def frames(values: pa.Array) -> Iterator[tuple[str, int, Work]]:
-    """Ours through other systems of one process."""
-    rows = len(values)
-    if have("polars"):
-        import polars as pl
+def through_polars(values: pa.Array) -> Iterator[Item]:
+    import polars as pl
 
-        from aescomb.columns import local
+    from aescomb.columns import local
 
-        frame = pl.DataFrame({"v": pl.Series(values)})
-        keys = Keyset()
-        keys.add("aes-256-gcm", KEY)
-        spec = {"dataset": "d", "columns": {"v": {"encryption": "randomized", "format": "tink"}}}
-        made = Cipher(spec, keys, pa.schema({"v": pa.string_view()}))
-        yield (
-            "aescomb.columns through Polars, GCM",
-            rows,
-            lambda: frame.with_columns(local.polars(made, "encrypt", "v")),
-        )
-    if have("duckdb"):
-        import duckdb
+    frame = pl.DataFrame({"v": pl.Series(values)})
+    keys = Keyset()
+    keys.add("aes-256-gcm", KEY)
+    spec = {"dataset": "d", "columns": {"v": {"encryption": "randomized", "format": "tink"}}}
+    made = Cipher(spec, keys, pa.schema({"v": pa.string_view()}))
+    ours = local.polars(made, "encrypt", "v")
+    name = "aescomb.columns through Polars, GCM"
+    yield name, len(values), lambda: frame.with_columns(ours), None
+    if have("polars_encryption"):
+        import polars_encryption
 
-        from aescomb.columns import local
+        # One nonce for all values, hexadecimal text: what it has.
+        theirs = polars_encryption.encrypt(pl.col("v"), key=KEY, nonce=bytes(12))
+        part = frame[:FEW]
+        name = "polars-encryption, GCM-SIV"
+        yield name, len(part), lambda: part.with_columns(theirs), None
 
-        connection = duckdb.connect(config={"threads": 1})
-        local.duckdb(connection, cipher("randomized", "tink", "aes-256-gcm", KEY), "v")
-        connection.register("t", pa.table({"v": values}))
+
+def through_duckdb(values: pa.Array) -> Iterator[Item]:
+    import duckdb
+
+    from aescomb.columns import local
+
+    connection = duckdb.connect(config={"threads": 1})
+    local.duckdb(connection, cipher("randomized", "tink", "aes-256-gcm", KEY), "v")
+    connection.register("t", pa.table({"v": values}))
+
+    def ask(what: str) -> Work:
         # Sums, so that nothing but the encryption takes long.
-        sql = "select sum(octet_length(encrypt_v(v))) from t"
-        yield (
-            "aescomb.columns through DuckDB, GCM",
-            rows,
-            lambda: connection.execute(sql).fetchall(),
-        )
+        sql = f"select sum(octet_length({what})) from t"
+        return lambda: connection.execute(sql).fetchall()
+
+    name = "aescomb.columns through DuckDB, GCM"
+    yield name, len(values), ask("encrypt_v(v)"), ask("v::blob")
 
 
-def clickhouse(values: pa.Array, folder: Path) -> Iterator[tuple[str, int, Work, Work]]:
+def of_chdb(values: pa.Array, folder: Path) -> Iterator[Item]:
     import chdb
 
+    values = values[:FEW]
     path = folder / "values.parquet"
     pa.parquet.write_table(pa.table({"v": values}), path)
     key = f"unhex('{KEY.hex()}')"
@@ -168,13 +219,14 @@ def clickhouse(values: pa.Array, folder: Path) -> Iterator[tuple[str, int, Work,
     yield "chDB encrypt, GCM", len(values), ask(encrypted), ask("v")
 
 
-def spark(values: pa.Array) -> Iterator[tuple[str, int, Work, Work]]:
+def through_spark(values: pa.Array) -> Iterator[Item]:
+    import pandas as pd
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
 
-    from aescomb.columns import WrappedKeys
     from aescomb.columns import spark as columns
 
+    values = values[: FEW // 5]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     session = (
         SparkSession.builder.master("local[1]")
@@ -187,26 +239,26 @@ def spark(values: pa.Array) -> Iterator[tuple[str, int, Work, Work]]:
     session.sparkContext.setLogLevel("ERROR")
     frame = session.createDataFrame(pa.table({"v": values})).repartition(4).cache()
     frame.count()
-    wrapping = Keyset("aes-256-gcm").to_json()
-    keys = Keyset()
-    keys.add("aes-256-gcm", KEY)
-    wrapped = WrappedKeys(keys, lambda: Keyset.from_json(wrapping))
-    spec = {"dataset": "d", "columns": {"v": {"encryption": "randomized", "format": "spark"}}}
     literal = f.lit(bytearray(KEY))
 
     def thrown_away(frame: Any) -> Work:
         return lambda: frame.write.format("noop").mode("overwrite").save()
 
     own = frame.select(f.aes_encrypt("v", literal).alias("v"))
-    ours, _ = columns.encrypt(frame, spec, wrapped)
+    ours, _ = columns.encrypt(frame, *for_workers("spark"))
 
     @f.udf("binary")
     def rows(text: str) -> Any:
+        # In the worker: its class cannot be sent.
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         nonce = os.urandom(12)
         return None if text is None else nonce + AESGCM(KEY).encrypt(nonce, text.encode(), None)
 
     @f.pandas_udf("binary")
-    def pandas(texts: Any) -> Any:
+    def series(texts: pd.Series) -> pd.Series:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         made = AESGCM(KEY)
 
         def seal(text: str) -> Any:
@@ -218,10 +270,45 @@ def spark(values: pa.Array) -> Iterator[tuple[str, int, Work, Work]]:
     for name, work in [
         ("Spark aes_encrypt, GCM", own),
         ("Spark row UDF over cryptography, GCM", frame.select(rows("v"))),
-        ("Spark pandas UDF over cryptography, GCM", frame.select(pandas("v"))),
+        ("Spark pandas UDF over cryptography, GCM", frame.select(series("v"))),
         ("aescomb.columns through Spark, GCM", ours),
     ]:
         yield name, len(values), thrown_away(work), thrown_away(frame)
+
+
+def through_ray(values: pa.Array) -> Iterator[Item]:
+    import ray
+
+    from aescomb.columns import ray as columns
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    values = values[:FEW]
+    parts = [pa.table({"v": values[i : i + FEW // 4]}) for i in range(0, len(values), FEW // 4)]
+    given = ray.data.from_arrow(parts).materialize()
+    ours, _ = columns.encrypt(given, *for_workers("tink"))
+    same = given.map_batches(lambda batch: batch, batch_format="pyarrow", zero_copy_batch=True)
+    name = "aescomb.columns through Ray, GCM"
+    yield name, len(values), lambda: ours.materialize(), lambda: same.materialize()
+
+
+def for_workers(kind: str) -> tuple[Any, WrappedKeys]:
+    wrapping = Keyset("aes-256-gcm").to_json()
+    keys = Keyset()
+    keys.add("aes-256-gcm", KEY)
+    spec = {"dataset": "d", "columns": {"v": {"encryption": "randomized", "format": kind}}}
+    return spec, WrappedKeys(keys, lambda: Keyset.from_json(wrapping))
+
+
+SYSTEMS: dict[str, tuple[str, Callable[..., Iterator[Item]]]] = {
+    "key": ("aescomb", of_keys),
+    "columns": ("aescomb", of_columns),
+    "loops": ("cryptography", loops),
+    "polars": ("polars", through_polars),
+    "duckdb": ("duckdb", through_duckdb),
+    "chdb": ("chdb", of_chdb),
+    "spark": ("pyspark", through_spark),
+    "ray": ("ray", through_ray),
+}
 
 
 def timed(work: Work) -> float:
@@ -230,46 +317,124 @@ def timed(work: Work) -> float:
     return time.perf_counter() - start
 
 
+def measured(works: list[Item], rounds: int) -> dict[str, float]:
+    """Seconds for a row, by names."""
+    times: dict[str, list[float]] = {name: [] for name, *_ in works}
+    for i in range(rounds + 1):
+        for name, count, work, beside in works:
+            took = timed(work) - (timed(beside) if beside else 0)
+            # The first round warms up.
+            if i > 0:
+                times[name].append(took / count)
+    return {name: statistics.median(costs) for name, costs in times.items()}
+
+
+def compared(given: argparse.Namespace) -> list[dict[str, object]]:
+    results: list[dict[str, object]] = []
+    systems = given.systems.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        for width in map(int, given.bytes.split(",")):
+            # As many as offsets of 32 bits tell when they are encrypted.
+            rows = min(given.rows, (2**31 - 1) // (width + 33))
+            values = column(rows, width)
+            works: list[Item] = []
+            for system in systems:
+                package, items = SYSTEMS[system]
+                if have(package):
+                    more = (Path(folder),) if system == "chdb" else ()
+                    works += items(values, *more)
+            counts = {name: count for name, count, *_ in works}
+            for name, cost in measured(works, given.rounds).items():
+                result = {"bytes": width, "name": name, "rows": counts[name]}
+                results.append(result | {"ns": cost * 1e9, "rows_per_second": 1 / cost})
+            if "ray" in systems and have("ray"):
+                import ray
+
+                ray.shutdown()
+    return results
+
+
+def command(rows: int, folder: Path) -> tuple[float, float]:
+    """Seconds, and the most MiB of memory, that the command takes to encrypt a file."""
+    table = pa.table({"v": column(FILE_BATCH, 24)})
+    encryption = {"encryption": "randomized", "format": "tink"}
+    spec = {"dataset": "d", "columns": {"v": encryption}}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    path, out = folder / "in.parquet", folder / "out.parquet"
+    with pa.parquet.ParquetWriter(path, table.schema, use_dictionary=False) as writer:
+        for start in range(0, rows, FILE_BATCH):
+            writer.write_table(table[: min(FILE_BATCH, rows - start)])
+    arguments = [sys.executable, "-m", "aescomb.columns", "encrypt", path, out, "--overwrite"]
+    arguments += ["--spec", folder / "spec.json", "--keys", folder / "keys", "--create-keys"]
+    arguments += ["--threads", "1"]
+    start = time.perf_counter()
+    ran = subprocess.run(
+        [sys.executable, "-c", MEMORY, *map(str, arguments)], stdout=subprocess.PIPE, check=True
+    )
+    took = time.perf_counter() - start
+    size = out.stat().st_size
+    if size < 50 * rows:
+        sys.exit(f"the encrypted file has {size} bytes only")
+    out.unlink()
+    return took, int(ran.stdout) / 1024
+
+
+def growth(given: argparse.Namespace) -> list[dict[str, object]]:
+    results: list[dict[str, object]] = []
+    made = cipher("randomized", "tink", "aes-256-gcm", KEY)
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        for rows in (int(float(text)) for text in given.growth.split(",")):
+            if rows <= (2**31 - 1) // (24 + 33):
+                values = column(rows, 24)
+                work = functools.partial(made.encrypt_column, "v")
+                works: list[Item] = [
+                    ("one array", rows, lambda: work(values), None),
+                    ("batches of 10,000 rows", rows, in_batches(values, 10_000)(work), None),
+                ]
+                for name, cost in measured(works, given.rounds).items():
+                    results.append({"name": name, "rows": rows, "ns": cost * 1e9})
+            if rows >= FILE_BATCH:
+                took, most = command(rows, Path(folder))
+                cost = {"name": "the command", "rows": rows, "ns": took / rows * 1e9}
+                results.append(cost | {"mib": most})
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--systems", default=",".join(SYSTEMS))
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--bytes", default="8,16,24,64,200")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--growth", metavar="ROWS,...", help="how cost grows, instead")
+    parser.add_argument("--folder", help="where --growth writes files of up to 10 GB")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = min(given.rows, 1_000_000) if given.quick else given.rows
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for width in map(int, given.bytes.split(",")):
-            values = column(rows, width)
-            works: list[tuple[str, int, Work, Work | None]] = [
-                (*item, None) for part in (ours, loops, frames) for item in part(values)
-            ]
-            if not given.quick and have("chdb"):
-                works += clickhouse(values, Path(folder))
-            if not given.quick and have("pyspark"):
-                works += spark(values)
-            times: dict[str, list[float]] = {name: [] for name, *_ in works}
-            for i in range(given.rounds + 1):
-                for name, count, work, beside in works:
-                    took = timed(work) - (timed(beside) if beside else 0)
-                    # The first round warms up.
-                    if i > 0:
-                        times[name].append(took / count)
-            for name in times:
-                cost = statistics.median(times[name])
-                results.append(
-                    {"bytes": width, "name": name, "ns": cost * 1e9, "rows_per_second": 1 / cost}
-                )
+    if unknown := set(given.systems.split(",")) - set(SYSTEMS):
+        parser.error(f"--systems: {', '.join(sorted(unknown))}; allowed: {', '.join(SYSTEMS)}")
+    if given.quick:
+        given.rows, given.rounds = min(given.rows, 1_000_000), min(given.rounds, 3)
+        slow = {"chdb", "spark", "ray"}
+        left = [name for name in given.systems.split(",") if name not in slow]
+        given.systems = ",".join(left)
+    results = growth(given) if given.growth else compared(given)
     if given.json:
-        print(json.dumps({"rows": rows, "version": aescomb.__version__, "results": results}))
+        kind = "growth" if given.growth else "columns"
+        print(json.dumps({"version": aescomb.__version__, kind: results}))
         return
-    print(f"{rows} rows, a tenth of them null; one thread")
-    print("| bytes | | ns a row | rows a second |\n|---|---|---|---|")
+    if given.growth:
+        print("| rows | | ns a row | MiB |\n|---|---|---|---|")
+        for result in results:
+            memory = f"{result['mib']:.0f}" if "mib" in result else ""
+            print(f"| {result['rows']:,} | {result['name']} | {result['ns']:.1f} | {memory} |")
+        return
+    print("A tenth of the rows are null; one thread")
+    print("| bytes | | rows | ns a row | rows a second |\n|---|---|---|---|---|")
     for result in results:
         rate = f"{result['rows_per_second']:,.0f}"
-        print(f"| {result['bytes']} | {result['name']} | {result['ns']:.1f} | {rate} |")
+        start = f"| {result['bytes']} | {result['name']} | {result['rows']:,}"
+        print(f"{start} | {result['ns']:.1f} | {rate} |")
 
 
 if __name__ == "__main__":

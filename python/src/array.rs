@@ -7,6 +7,7 @@ use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 use arrow_buffer::bit_util::get_bit;
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How the values of an array lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Layout {
 
     /// Bytes that the second buffer has for each value, and how many more of these there are
     /// than values.
-    fn element(self) -> (usize, usize) {
+    pub(crate) fn element(self) -> (usize, usize) {
         match self {
             Layout::Binary => (size_of::<i32>(), 1),
             Layout::LargeBinary => (size_of::<i64>(), 1),
@@ -214,7 +215,7 @@ impl<'a> Held<'a> {
     }
 
     /// The offsets, and the bytes that lie before the last of them.
-    fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
+    pub(crate) fn by_offsets(self) -> Read<(&'a [u8], &'a [u8])> {
         let offsets = self.elements()?;
         let last = match self.shape.layout {
             Layout::Binary => offsets.last_chunk().map(|n| i32::from_ne_bytes(*n).into()),
@@ -291,7 +292,7 @@ impl<'a> Held<'a> {
 
     /// The buffers of long values: all but the bitmap, the views and, at the end, their own
     /// lengths.
-    fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
+    pub(crate) fn view_buffers(self) -> Read<Vec<&'a [u8]>> {
         let last = self.array.buffers()? - 1;
         let lens = self.array.bytes(last, (last - 2) * size_of::<i64>())?;
         let (lens, _) = lens.as_chunks();
@@ -304,12 +305,12 @@ impl<'a> Held<'a> {
             .collect()
     }
 
-    /// The values of these rows as they lie, by such offsets, if they can be had so.
+    /// The values of these rows, null or not, as they lie, by such offsets, if they can be had
+    /// so.
     pub(crate) fn packed_values<O: OffsetSizeTrait>(
         self,
-        rows: Chosen<'_>,
+        range: Range<usize>,
     ) -> Option<Values<'a, O>> {
-        let range = rows.range();
         let places = range.start - self.start..=range.end - self.start;
         let (offsets, bytes) = match self.shape.layout {
             Layout::FixedSize(_) | Layout::Bits if O::IS_LARGE => {
@@ -346,15 +347,7 @@ impl<'a> Held<'a> {
         if !inside || !offsets.windows(2).fold(true, ascend) {
             return None;
         }
-        let places = match rows.are_all() {
-            true => Places::Offsets(offsets),
-            false => {
-                let starts: Vec<O> = rows.places().map(|i| offsets[i]).collect();
-                let len = |(i, start): (usize, &O)| offsets[i + 1] - *start;
-                let lens = rows.places().zip(&starts).map(len).collect();
-                Places::Slots(starts, lens)
-            }
-        };
+        let places = Places::Offsets(offsets);
         let bytes = Cow::Borrowed(bytes);
         Some(Values { bytes, places })
     }

@@ -4,18 +4,25 @@ use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{Chosen, Flat, Places, Present, Results, Values};
-use arrow_array::{ArrayRef, OffsetSizeTrait, make_array, new_empty_array};
+use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
+use arrow_array::types::{
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
+    StringViewType, Utf8Type,
+};
+use arrow_array::{
+    ArrayRef, GenericByteArray, GenericByteViewArray, OffsetSizeTrait, make_array, new_empty_array,
+};
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
-use arrow_data::{ArrayData, ArrayDataBuilder};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The type of a column.
 struct Type {
@@ -47,7 +54,7 @@ pub(crate) struct Arrow {
 
 /// An array whose struct is as its layout demands.
 struct Part {
-    array: Array,
+    array: Arc<Array>,
     /// Row of its first value in the column.
     start: usize,
     shape: Shape,
@@ -239,7 +246,7 @@ impl Part {
             return wrong(format_args!("{} rows", start + shape.len), MOST);
         }
         let mut part = Part {
-            array,
+            array: Arc::new(array),
             start,
             shape,
             dictionary,
@@ -362,42 +369,75 @@ impl Part {
         Ok(())
     }
 
-    /// A copy of the part, which has no indices, as it lies; `None` if anything is wrong with it, or
-    /// its values lie in another way.
-    fn copied(&self, of: &DataType) -> Option<ArrayRef> {
-        let len = self.shape.len;
+    /// The part, which has no indices, where it lies; `None` if anything is wrong with it, or its
+    /// values lie in another way.
+    fn shared(&self, of: &DataType) -> Option<ArrayRef> {
+        let Shape {
+            layout,
+            len,
+            offset,
+            nulls,
+        } = self.shape;
         if len == 0 {
             return Some(new_empty_array(of));
         }
-        let nulls = self.own().bits().ok()?.filter(|_| self.shape.nulls > 0);
-        let nulls = nulls.map(|bits| BooleanBuffer::new(bits.into(), self.shape.offset, len));
-        let data = ArrayData::builder(of.clone()).len(len);
-        let data = data.nulls(nulls.map(NullBuffer::new));
-        let data = match self.shape.layout {
-            Layout::Binary => self.by_offsets::<i32>(data)?,
-            Layout::LargeBinary => self.by_offsets::<i64>(data)?,
-            Layout::FixedSize(_) => data.add_buffer(self.own().elements().ok()?.into()),
-            Layout::View | Layout::Bits => return None,
+        let nulls = match nulls {
+            0 => None,
+            _ => {
+                let bits = self.array.shared(0, (offset + len).div_ceil(8)).ok()?;
+                Some(NullBuffer::new(BooleanBuffer::new(bits, offset, len)))
+            }
         };
-        data.align_buffers(true).build().ok().map(make_array)
+        let (width, more) = layout.element();
+        let elements = (offset + len + more).checked_mul(width)?;
+        let elements = self.array.shared(1, elements).ok()?;
+        match of {
+            DataType::Binary => self.by_offsets::<BinaryType>(elements, nulls),
+            DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(elements, nulls),
+            DataType::Utf8 => self.by_offsets::<Utf8Type>(elements, nulls),
+            DataType::LargeUtf8 => self.by_offsets::<LargeUtf8Type>(elements, nulls),
+            DataType::BinaryView => self.by_views::<BinaryViewType>(elements, nulls),
+            DataType::Utf8View => self.by_views::<StringViewType>(elements, nulls),
+            DataType::Boolean => None,
+            _ => {
+                let data = ArrayData::builder(of.clone()).len(len).offset(offset);
+                let data = data.add_buffer(elements).nulls(nulls);
+                data.align_buffers(true).build().ok().map(make_array)
+            }
+        }
     }
 
-    /// With copies of offsets that ascend, and of what they lead to.
-    fn by_offsets<O: OffsetSizeTrait>(&self, data: ArrayDataBuilder) -> Option<ArrayDataBuilder> {
-        let all = Present::all(self.range().end);
-        let values = self
-            .own()
-            .packed_values::<O>(all.whole().within(self.range()))?;
-        let Places::Offsets(offsets) = values.places else {
+    /// With these offsets, if they are aligned and ascend.
+    fn by_offsets<T: ByteArrayType>(
+        &self,
+        offsets: Buffer,
+        nulls: Option<NullBuffer>,
+    ) -> Option<ArrayRef> {
+        let values = self.own().packed_values::<T::Offset>(self.range())?;
+        let values = self.array.shared(2, values.bytes.len()).ok()?;
+        let Shape { len, offset, .. } = self.shape;
+        let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, offset, len + 1));
+        let array = GenericByteArray::<T>::try_new(offsets, values, nulls).ok()?;
+        Some(Arc::new(array))
+    }
+
+    /// With these views, if they are aligned and good.
+    fn by_views<T: ByteViewType + ?Sized>(
+        &self,
+        views: Buffer,
+        nulls: Option<NullBuffer>,
+    ) -> Option<ArrayRef> {
+        let Shape { len, offset, .. } = self.shape;
+        if !views.as_ptr().cast::<u128>().is_aligned() {
             return None;
-        };
-        let (first, last) = (*offsets.first()?, *offsets.last()?);
-        let offsets: Vec<O> = offsets.iter().map(|offset| *offset - first).collect();
-        let bytes = &values.bytes[first.as_usize()..last.as_usize()];
-        Some(
-            data.add_buffer(Buffer::from_vec(offsets))
-                .add_buffer(bytes.into()),
-        )
+        }
+        let values = self.own().view_buffers().ok()?;
+        let shared = |(i, values): (usize, &[u8])| self.array.shared(2 + i, values.len()).ok();
+        let values = values.into_iter().enumerate().map(shared);
+        let values = values.collect::<Option<Vec<_>>>()?;
+        let views = ScalarBuffer::new(views, offset, len);
+        let array = GenericByteViewArray::<T>::try_new(views, values, nulls).ok()?;
+        Some(Arc::new(array))
     }
 
     fn dictionary(&self, indices: Option<Indices>) -> Read<Dictionary<'_>> {
@@ -514,8 +554,8 @@ impl Arrow {
         self.of.whole()
     }
 
-    /// Its parts as arrays, of which every value was looked at. Values are copied, so that nothing
-    /// of the memory of others is relied on later.
+    /// Its parts as arrays, of which every value was looked at, where they lie; those of bits, of
+    /// indices and what is not aligned are copied.
     pub(crate) fn arrays(&self) -> PyResult<Vec<ArrayRef>> {
         let of = self.values_type();
         if let Some(keys) = self.index_type() {
@@ -530,8 +570,8 @@ impl Arrow {
             });
             return arrays.collect();
         }
-        let copied: Option<Vec<ArrayRef>> = self.parts.iter().map(|part| part.copied(of)).collect();
-        if let Some(arrays) = copied {
+        let shared: Option<Vec<ArrayRef>> = self.parts.iter().map(|part| part.shared(of)).collect();
+        if let Some(arrays) = shared {
             return Ok(arrays);
         }
         let present = self.present()?;
@@ -580,9 +620,24 @@ impl Arrow {
         self.parts.get(i).filter(|part| part.start <= rows.start)
     }
 
-    /// The values of these rows as they lie, if one part has them, none of them null, by such
+    /// The values of these rows, null or not, as they lie, if one part has them, by such
     /// offsets, which ascend.
     pub(crate) fn packed_values<O: OffsetSizeTrait>(
+        &self,
+        rows: Range<usize>,
+    ) -> Option<Values<'_, O>> {
+        if rows.is_empty() {
+            return Some(Values::none());
+        }
+        let part = self.part_with(rows.clone())?;
+        match part.dictionary {
+            None => part.own().packed_values(rows),
+            Some(_) => None,
+        }
+    }
+
+    /// As [`Arrow::packed_values`], of these rows alone, none of which may be null.
+    pub(crate) fn chosen_values<O: OffsetSizeTrait>(
         &self,
         rows: Chosen<'_>,
     ) -> Option<Values<'_, O>> {
@@ -590,10 +645,11 @@ impl Arrow {
             return Some(Values::none());
         }
         let part = self.part_with(rows.range())?;
-        match part.dictionary {
-            None if part.first_null(rows, None).ok()?.is_none() => part.own().packed_values(rows),
-            _ => None,
+        if part.dictionary.is_some() || part.first_null(rows, None).ok()?.is_some() {
+            return None;
         }
+        let all = part.own().packed_values(rows.range())?;
+        Some(all.chosen(rows))
     }
 
     /// The values of these rows as they lie, if one part has them, none of them null, all of

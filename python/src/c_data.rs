@@ -15,6 +15,7 @@
 
 use arrow_array::OffsetSizeTrait;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ use std::fmt::Display;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::Arc;
 
 pub(crate) const SCHEMA: &CStr = c"arrow_schema";
 pub(crate) const ARRAY: &CStr = c"arrow_array";
@@ -253,6 +255,23 @@ impl Array {
         // SAFETY: a buffer that is not null has so many bytes, and nobody writes to them
         // or frees them before the array is released, which takes `&mut self`.
         Ok(unsafe { slice::from_raw_parts(start, len) })
+    }
+}
+
+// SAFETY: it owns what it leads to, which nobody changes. The interface lets any thread release
+// it.
+unsafe impl Send for Array {}
+// SAFETY: likewise.
+unsafe impl Sync for Array {}
+
+impl Array {
+    /// As [`Array::bytes`], for as long as the buffer or a part of it lives.
+    pub(crate) fn shared(self: &Arc<Array>, i: usize, len: usize) -> Read<Buffer> {
+        let bytes = self.bytes(i, len)?;
+        let start = NonNull::from(bytes).cast();
+        // SAFETY: the bytes stay where they are until the array is released, which it is when
+        // the last of its owners is dropped.
+        Ok(unsafe { Buffer::from_custom_allocation(start, bytes.len(), self.clone()) })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::key::{Held, Key};
 use crate::output::{Lengths, Output};
 use aescomb::{Allowed, Info, Offset, Op};
 use aescomb_columns::values::{
-    self, Chosen, Columns, Flat, Keyed, Present, Results, Stopped, TagPlace, Target,
+    self, Chosen, Columns, Flat, Keyed, Made, Present, Results, Stopped, TagPlace, Values,
 };
 use arrow_array::{ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
@@ -19,6 +19,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -74,10 +75,66 @@ impl<'py> Call<'_, 'py> {
     }
 }
 
-/// A part of a column of messages whose parts all lie one after the other.
+/// A part of a column of messages that lie one after the other.
 struct Packable<'a, O: Clone> {
+    /// Its rows that have a message.
     rows: Chosen<'a>,
-    columns: Columns<'a, O>,
+    /// Of all rows.
+    texts: Values<'a, O>,
+    /// Of messages.
+    nonces: Option<Flat<'a>>,
+    /// Of messages.
+    data: Option<values::Data<'a, O>>,
+    /// Bytes of nonces that are made.
+    random: usize,
+    /// Bytes of nonces in front of messages, and of the least message.
+    behind: Option<(usize, usize)>,
+}
+
+impl<'a, O: Offset + OffsetSizeTrait> Packable<'a, O> {
+    /// Bytes of messages.
+    fn bytes(&self) -> usize {
+        self.texts.bytes_of(0..self.rows.range().len())
+    }
+
+    /// Whether all messages have a nonce in front of them and a tag, if they should.
+    fn can_open(&self) -> bool {
+        let least = self.behind.map_or(0, |(_, least)| least);
+        least == 0 || self.rows.places().all(|i| self.texts.len_of(i) >= least)
+    }
+
+    /// Those of these of its rows.
+    fn columns(&self, rows: Range<usize>) -> Result<Columns<'_, O>, Stopped> {
+        let start = self.rows.range().start;
+        let own = self.rows.within(start + rows.start..start + rows.end);
+        let messages = self.rows.before(start + rows.start);
+        let messages = messages..messages + own.count();
+        let texts = self.texts.part(rows).chosen(own);
+        let (texts, nonces) = match (self.behind, self.random) {
+            (Some((width, _)), _) => {
+                let (texts, nonces) = texts.behind(width);
+                (texts, Some(nonces))
+            }
+            (None, 0) => {
+                let nonces = self.nonces.as_ref();
+                (texts, nonces.map(|nonces| nonces.part(messages.clone())))
+            }
+            (None, width) => {
+                let bytes = values::nonces(own.count(), width).map_err(Stopped::System)?;
+                let bytes = bytes.into();
+                (texts, Some(Flat { bytes, width }))
+            }
+        };
+        Ok(Columns {
+            texts,
+            count: own.count(),
+            nonces,
+            data: self.data.as_ref().map(|data| data.part(messages)),
+            prefixes: None,
+            inline: self.random > 0,
+            tags: None,
+        })
+    }
 }
 
 /// Results and the messages that failed.
@@ -280,81 +337,75 @@ impl Key {
         let inline = if opens(op) { 0 } else { call.inline() };
         let packable = |part| {
             let rows = rows.within(part);
-            let texts = messages.packed_values::<O>(rows)?;
-            let (texts, nonces) = match &call.nonces {
-                Nonces::Each(column) => (texts, Some(column.flat(rows, n)?)),
-                Nonces::Inline(width) if opens(op) => {
-                    let (texts, nonces) = texts.behind(*width, *width + call.tag_bytes())?;
-                    (texts, Some(nonces))
-                }
-                _ => (texts, None),
+            let nonces = match &call.nonces {
+                Nonces::Each(column) => Some(column.flat(rows, n)?),
+                _ => None,
             };
-            let columns = Columns {
-                texts,
-                count: rows.count(),
+            let packable = Packable {
+                rows,
+                texts: messages.packed_values::<O>(rows.range())?,
                 nonces,
                 data: call.data.packed(rows, n)?,
-                prefixes: None,
-                inline: inline > 0,
-                tags: None,
+                random: inline,
+                behind: match call.nonces {
+                    Nonces::Inline(width) if opens(op) => Some((width, width + call.tag_bytes())),
+                    _ => None,
+                },
             };
-            Some(Packable { rows, columns })
+            packable.can_open().then_some(packable)
         };
         let parts = messages.ranges().map(packable).collect::<Option<Vec<_>>>();
-        let Some(mut parts) = parts else {
+        let Some(parts) = parts else {
             return Ok(None);
         };
-        let random = match inline {
-            0 => Vec::new(),
-            width => values::nonces(rows.count(), width).map_err(errors::system)?,
-        };
-        let threads = call.threads;
         let (mut arrays, mut failed, mut done) = (Vec::new(), Vec::new(), 0);
-        for Packable { rows, columns } in &mut parts {
-            let messages = done..done + columns.count;
-            done = messages.end;
-            if inline > 0 {
-                columns.nonces = Some(Flat {
-                    bytes: random[messages.start * inline..messages.end * inline].into(),
-                    width: inline,
-                });
-            }
-            let messages = || messages.clone();
-            let refused = |(error, start)| errors::refused(error, |i| rows.row(start + i));
-            let alone = columns.bytes() >= RELEASE;
-            let tags = |into| {
-                let run = || columns.run(threads, keys, messages(), op, into);
-                let done = if alone { py.detach(run) } else { run() };
-                done.map(|done| done.failed).map_err(refused)
+        for part in &parts {
+            let (rows, first) = (part.rows, done);
+            let count = rows.count();
+            done += count;
+            let bytes = part.bytes();
+            let stopped = |stopped| match stopped {
+                Stopped::Memory(error) => errors::system(error.into()),
+                Stopped::System(error) => errors::system(error),
+                Stopped::Unfit(why) => errors::unfit(why),
+                Stopped::Refused(error, start) => errors::refused(error, |i| rows.row(start + i)),
+            };
+            let threads = call.threads;
+            let tags = |tags: &mut [u8], width| {
+                let mut run = || {
+                    let columns = part.columns(0..rows.range().len())?;
+                    let tags = columns.tags(threads, keys, first..done, op, (tags, width));
+                    tags.map_err(|(error, start)| Stopped::Refused(error, start))
+                };
+                let done = if bytes >= RELEASE {
+                    py.detach(run)
+                } else {
+                    run()
+                };
+                done.map_err(stopped)
             };
             let bad = match (op, &call.tags) {
                 (Op::Verify, GivenTags::Column(given)) => {
-                    let Some(Flat { bytes, width }) = given.flat(*rows, n) else {
+                    let Some(Flat { bytes, width }) = given.flat(rows, n) else {
                         return Ok(None);
                     };
-                    tags(Target::Tags(&mut bytes.into_owned(), width))?
+                    tags(&mut bytes.into_owned(), width)?
                 }
                 (Op::Mac, _) => {
                     let width = call.tag_bytes();
-                    let mut made_tags = errors::room(columns.count * width)?;
-                    made_tags.resize(columns.count * width, 0);
-                    let failed = tags(Target::Tags(&mut made_tags, width))?;
-                    let ends = (0..=columns.count).map(|i| O::usize_as(i * width));
-                    arrays.push(made(made_tags, ends.collect(), *rows, &failed, of)?);
+                    let mut made_tags = errors::room(count * width)?;
+                    made_tags.resize(count * width, 0);
+                    let failed = tags(&mut made_tags, width)?;
+                    let ends = (0..=count).map(|i| O::usize_as(i * width));
+                    arrays.push(made(made_tags, ends.collect(), rows, &failed, of)?);
                     failed
                 }
                 _ => {
-                    let tags = TagPlace::Behind(call.tag_bytes());
-                    let fits = |total| values::fits(total, of);
-                    let run = || columns.texts(threads, keys, messages(), op, tags, fits);
-                    let done = if alone { py.detach(run) } else { run() };
-                    let results = done.map_err(|stopped| match stopped {
-                        Stopped::Memory(error) => errors::system(error.into()),
-                        Stopped::Unfit(why) => errors::unfit(why),
-                        Stopped::Refused(error, start) => refused((error, start)),
-                    })?;
+                    let results = self.texts(py, op, call, part, (keys, first));
+                    let results = results.map_err(stopped)?;
+                    values::fits(results.bytes.len(), of).map_err(errors::unfit)?;
                     let failed = results.failed;
-                    arrays.push(made(results.bytes, results.ends, *rows, &failed, of)?);
+                    arrays.push(made(results.bytes, results.ends, rows, &failed, of)?);
                     failed
                 }
             };
@@ -369,6 +420,45 @@ impl Key {
             failed,
             messages: n,
         }))
+    }
+
+    /// The texts of a part, whose first message is this one of all.
+    fn texts<O: Offset + OffsetSizeTrait>(
+        &self,
+        py: Python<'_>,
+        op: Op,
+        call: &Call<'_, '_>,
+        part: &Packable<'_, O>,
+        (keys, first): (&Keyed<'_>, usize),
+    ) -> Result<Made<O>, Stopped> {
+        let (rows, bytes) = (part.rows, part.bytes());
+        let start = rows.range().start;
+        let threads = values::worth(call.threads, rows.count(), bytes);
+        let tags = TagPlace::Behind(call.tag_bytes());
+        let more = match opens(op) {
+            true => 0,
+            false => part.random + values::growth(self.info()) + tags.bytes(),
+        };
+        let most = |range: Range<usize>| {
+            let count = rows.within(start + range.start..start + range.end).count();
+            let bytes = part.texts.bytes_of(range);
+            (bytes.saturating_add(count.saturating_mul(more)), count)
+        };
+        let run = || {
+            Made::by_stretches(threads, rows.range().len(), most, |range, making| {
+                let before = rows.before(start + range.start);
+                let columns = part.columns(range)?;
+                let messages = first + before..first + before + columns.count;
+                let made = columns.texts(keys, messages, op, tags, making);
+                made.map_err(|stopped| stopped.behind(before))
+            })
+        };
+        let made = if bytes >= RELEASE {
+            py.detach(run)
+        } else {
+            run()
+        };
+        made.map(|(made, _)| made)
     }
 
     pub(crate) fn run<'py>(

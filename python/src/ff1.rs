@@ -236,9 +236,9 @@ impl Call<'_, '_> {
         for part in column.ranges() {
             let rows = rows.within(part);
             let given = (given, done);
-            let array = if let Some(values) = column.packed_values::<i32>(rows) {
+            let array = if let Some(values) = column.chosen_values::<i32>(rows) {
                 self.array(packed(values)?, rows, given, &of, &|i| rows.row(i))
-            } else if let Some(values) = column.packed_values::<i64>(rows) {
+            } else if let Some(values) = column.chosen_values::<i64>(rows) {
                 self.array(packed(values)?, rows, given, &of, &|i| rows.row(i))
             } else {
                 let slices = match &slices {

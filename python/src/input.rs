@@ -386,7 +386,7 @@ impl<'py> Data<'py> {
                 _ => None,
             },
             Data::Each(Column::Arrow(arrow)) if arrow.len() == of => {
-                arrow.packed_values(rows).map(values::Data::Each).map(Some)
+                arrow.chosen_values(rows).map(values::Data::Each).map(Some)
             }
             _ => None,
         }

@@ -389,6 +389,47 @@ def test_command_rotates(folder):
     assert lines[0]["column"] == "name" and lines[0]["reason"] == f"unknown key {old}"
 
 
+def test_command_wraps_keysets(folder):
+    """Files that are encrypted under the plain keyset are decrypted under the wrapped one."""
+    plain, wrapped = folder / "siv.json", folder / "wrapped.json"
+    wrapping, spec = folder / "wrapping.json", folder / "spec.toml"
+    spec.write_text(SPEC_TOML.split("[columns.born]")[0])
+    for file, of in [(wrapping, "aes-256-gcm"), (plain, "aes-256-siv")]:
+        assert command("keys", "add", file, "--type", of).returncode == 0
+    a, b = folder / "a.parquet", folder / "b.parquet"
+    done = command("encrypt", folder / "people.parquet", a, "--spec", spec, "--keys", plain)
+    assert done.returncode == 0, done.stderr
+    before = plain.read_text()
+
+    def wrap(*arguments):
+        return command("keys", "wrap", *arguments, "--wrapped-by", wrapping)
+
+    done = wrap(plain, wrapped)
+    assert done.returncode == 0, done.stderr
+    assert "encryptedKeyset" in wrapped.read_text() and plain.read_text() == before
+    assert wrapped.stat().st_mode & 0o777 == 0o600
+    given = ["--overwrite", "--wrapped-by", wrapping]
+    # A plain one is refused where wrapped ones are wanted.
+    assert command("decrypt", a, b, "--keys", plain, *given).returncode == 2
+    done = command("decrypt", a, b, "--keys", wrapped, *given)
+    assert done.returncode == 0, done.stderr
+    done = wrap(plain)
+    assert done.returncode == 0 and "encryptedKeyset" in plain.read_text()
+    done = command("decrypt", a, b, "--keys", plain, *given)
+    assert done.returncode == 0, done.stderr
+    given = pyarrow.parquet.read_table(folder / "people.parquet")
+    assert pyarrow.parquet.read_table(b) == given
+    for mistake, text in [
+        ((plain,), "it is wrapped"),
+        ((wrapping,), "cannot wrap itself"),
+        ((folder / "none.json",), "No such file"),
+        ((wrapping, wrapped), "cannot wrap itself"),
+        ((plain, wrapped), "it is there"),
+    ]:
+        done = wrap(*mistake)
+        assert done.returncode == 2 and text in done.stderr, done.stderr
+
+
 def test_command_is_killed(tmp_path):
     """A file is complete or absent, and the next run goes on."""
     rows = 300_000

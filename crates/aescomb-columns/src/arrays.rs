@@ -3,10 +3,11 @@
 use crate::values::{Chosen, Places, Present, Values};
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
-use arrow_array::{Array, ArrayRef, GenericByteViewArray};
+use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What columns may be of.
 pub(crate) const TAKEN: &str = "binary, large_binary, binary_view, fixed_size_binary, string, \
@@ -79,25 +80,50 @@ pub(crate) fn present(array: &ArrayRef) -> Present {
     }
 }
 
+/// Bytes that the values of these rows of an array without indices have at most, as null rows
+/// may have some.
+pub(crate) fn bytes(array: &ArrayRef, rows: Range<usize>) -> usize {
+    fn between<O: OffsetSizeTrait>(offsets: &[O], rows: Range<usize>) -> usize {
+        (offsets[rows.end] - offsets[rows.start]).as_usize()
+    }
+    fn sum(views: &[u128]) -> usize {
+        // The first 32 bits are the length.
+        views.iter().map(|view| *view as u32 as usize).sum()
+    }
+    match array.data_type() {
+        DataType::Binary => between(array.as_binary::<i32>().value_offsets(), rows),
+        DataType::LargeBinary => between(array.as_binary::<i64>().value_offsets(), rows),
+        DataType::Utf8 => between(array.as_string::<i32>().value_offsets(), rows),
+        DataType::LargeUtf8 => between(array.as_string::<i64>().value_offsets(), rows),
+        DataType::BinaryView => sum(&array.as_binary_view().views()[rows]),
+        DataType::Utf8View => sum(&array.as_string_view().views()[rows]),
+        other => rows.len().saturating_mul(width(other).unwrap_or(0)),
+    }
+}
+
+/// Whether the values of an array of this type may lie further than offsets of 32 bits tell.
+pub(crate) fn is_large(of: &DataType) -> bool {
+    !matches!(of, DataType::Binary | DataType::Utf8)
+}
+
 /// The values of these rows of an array without indices.
-pub(crate) fn values<'a>(
+pub(crate) fn values<'a, O: OffsetSizeTrait>(
     array: &ArrayRef,
     data: &'a ArrayData,
     rows: Chosen<'_>,
-) -> Values<'a, i64> {
+) -> Values<'a, O> {
     let (len, offset) = (data.len(), data.offset());
     if len == 0 {
         return Values::none();
     }
-    let (bytes, offsets): (Cow<'a, [u8]>, Cow<'a, [i64]>) = match data.data_type() {
+    let (bytes, offsets): (Cow<'a, [u8]>, Cow<'a, [O]>) = match data.data_type() {
         DataType::Binary | DataType::Utf8 => {
-            let offsets = &data.buffer::<i32>(0)[..=len];
-            let offsets: Vec<i64> = offsets.iter().map(|offset| (*offset).into()).collect();
-            (data.buffers()[1].as_slice().into(), offsets.into())
+            let offsets = widened::<i32, O>(data, len);
+            (data.buffers()[1].as_slice().into(), offsets)
         }
         DataType::LargeBinary | DataType::LargeUtf8 => {
-            let offsets = &data.buffer::<i64>(0)[..=len];
-            (data.buffers()[1].as_slice().into(), offsets.into())
+            let offsets = widened::<i64, O>(data, len);
+            (data.buffers()[1].as_slice().into(), offsets)
         }
         DataType::BinaryView => {
             let (bytes, offsets) = gathered(array.as_binary_view(), rows);
@@ -110,38 +136,44 @@ pub(crate) fn values<'a>(
         DataType::Boolean => {
             let bits = array.as_boolean().values();
             let bytes: Vec<u8> = bits.iter().map(u8::from).collect();
-            let offsets: Vec<i64> = (0..=len as i64).collect();
+            let offsets: Vec<O> = (0..=len).map(O::usize_as).collect();
             (bytes.into(), offsets.into())
         }
         other => {
             let width = width(other).unwrap_or(0);
             let bytes = &data.buffers()[0].as_slice()[offset * width..];
-            let offsets: Vec<i64> = (0..=len).map(|i| (i * width) as i64).collect();
+            let offsets: Vec<O> = (0..=len).map(|i| O::usize_as(i * width)).collect();
             (bytes.into(), offsets.into())
         }
     };
-    let places = match rows.are_all() {
-        true => Places::Offsets(offsets),
+    let places = Places::Offsets(offsets);
+    Values { bytes, places }.chosen(rows)
+}
+
+/// The offsets of an array that has such; `O` has no fewer bits.
+fn widened<T: OffsetSizeTrait, O: OffsetSizeTrait>(data: &ArrayData, len: usize) -> Cow<'_, [O]> {
+    match T::IS_LARGE == O::IS_LARGE {
+        // The same type by another name.
+        true => data.buffer::<O>(0)[..=len].into(),
         false => {
-            let starts: Vec<i64> = rows.places().map(|i| offsets[i]).collect();
-            let lens = rows.places().map(|i| offsets[i + 1] - offsets[i]);
-            Places::Slots(starts, lens.collect())
+            let offsets = data.buffer::<T>(0)[..=len].iter();
+            let offsets: Vec<O> = offsets.map(|n| O::usize_as(n.as_usize())).collect();
+            offsets.into()
         }
-    };
-    Values { bytes, places }
+    }
 }
 
 /// The values of these rows one after the other; the others are empty.
-fn gathered<T: ByteViewType + ?Sized>(
+fn gathered<T: ByteViewType + ?Sized, O: OffsetSizeTrait>(
     array: &GenericByteViewArray<T>,
     rows: Chosen<'_>,
-) -> (Vec<u8>, Vec<i64>) {
-    let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
+) -> (Vec<u8>, Vec<O>) {
+    let (mut bytes, mut offsets) = (Vec::new(), vec![O::usize_as(0)]);
     for i in rows.places() {
-        offsets.resize(i + 1, bytes.len() as i64);
+        offsets.resize(i + 1, O::usize_as(bytes.len()));
         bytes.extend_from_slice(array.value(i).as_ref());
-        offsets.push(bytes.len() as i64);
+        offsets.push(O::usize_as(bytes.len()));
     }
-    offsets.resize(array.len() + 1, bytes.len() as i64);
+    offsets.resize(array.len() + 1, O::usize_as(bytes.len()));
     (bytes, offsets)
 }

@@ -151,6 +151,11 @@ enum PrefixArg {
 pub enum KeysCommand {
     /// Write a keyset with a new key, or add one to it
     Add(AddArgs),
+    /// Wrap a plain keyset: read it, write it wrapped
+    ///
+    /// The plain file is replaced, unless OUT is given; what the disk may still have of it is not
+    /// wiped.
+    Wrap(WrapArgs),
     /// Print identifiers, types and statuses
     List(KeysetArgs),
     /// Make a key the primary: new values are encrypted under it
@@ -201,6 +206,20 @@ pub struct AddArgs {
     /// What its values begin with in the format tink [default: as Tink's templates have it]
     #[arg(long, value_enum)]
     prefix: Option<PrefixArg>,
+}
+
+/// What `keys wrap` takes.
+#[derive(Debug, Args)]
+pub struct WrapArgs {
+    /// File with the plain keyset
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// File that is not there yet, for the wrapped keyset [default: FILE]
+    #[arg(value_name = "OUT")]
+    to: Option<PathBuf>,
+    /// File with the plain keyset that wraps it, by a key for AES-GCM
+    #[arg(long, value_name = "FILE")]
+    wrapped_by: PathBuf,
 }
 
 fn failed(path: &Path, what: impl ToString) -> Error {
@@ -512,6 +531,7 @@ impl KeysCommand {
         };
         match self {
             KeysCommand::Add(args) => args.run(out),
+            KeysCommand::Wrap(args) => args.run(),
             KeysCommand::List(KeysetArgs { file, wrapped_by }) => {
                 let keyset = read_keyset(&file, wrapped_by.as_deref())?;
                 let primary = keyset.primary()?.id();
@@ -561,6 +581,21 @@ impl AddArgs {
         let id = keyset.put(of, secret.as_ref().map(|secret| &secret[..]), prefix)?;
         write_keyset(&file, wrapped_by.as_deref(), &keyset)?;
         writeln!(out, "{id}").map_err(Error::System)
+    }
+}
+
+impl WrapArgs {
+    fn run(self) -> Result<(), Error> {
+        let whole = |path: &Path| path.canonicalize().map_err(|error| failed(path, error));
+        if whole(&self.file)? == whole(&self.wrapped_by)? {
+            return Err(failed(&self.file, "a keyset cannot wrap itself"));
+        }
+        if let Some(to) = self.to.as_ref().filter(|to| to.exists()) {
+            return Err(failed(to, "it is there"));
+        }
+        let keyset = read_keyset(&self.file, None)?;
+        let to = self.to.as_ref().unwrap_or(&self.file);
+        write_keyset(to, Some(&self.wrapped_by), &keyset)
     }
 }
 

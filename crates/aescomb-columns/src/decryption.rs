@@ -5,14 +5,18 @@ use crate::cipher::{Beside, OnFailure};
 use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
-use crate::values::{Columns, Flat, Keyed, Made, Places, Present, Results, TagPlace, Values, fits};
-use aescomb::{Lengths, Op};
+use crate::values::{
+    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values,
+    fits,
+};
+use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// Bytes that an array without any value may have, however little is decrypted.
 const MOST_EMPTY: usize = 64 << 20;
@@ -27,14 +31,24 @@ impl Treatment {
         threads: NonZeroUsize,
         on_failure: OnFailure,
     ) -> Result<(ArrayRef, Vec<(usize, Reason)>), Error> {
+        match arrays::is_large(array.data_type()) {
+            true => self.decrypt_by::<i64>(array, beside, threads, on_failure),
+            false => self.decrypt_by::<i32>(array, beside, threads, on_failure),
+        }
+    }
+
+    /// With such offsets.
+    fn decrypt_by<O: Offset + OffsetSizeTrait>(
+        &self,
+        array: &ArrayRef,
+        beside: Beside<'_>,
+        threads: NonZeroUsize,
+        on_failure: OnFailure,
+    ) -> Result<(ArrayRef, Vec<(usize, Reason)>), Error> {
         let of = match &self.of {
             DataType::Dictionary(_, values) => values,
             other => other,
         };
-        let present = arrays::present(array);
-        let all = present.whole();
-        let data = array.to_data();
-        let (bytes, starts, lens) = slots(arrays::values(array, &data, all));
         let ids = match (&self.key_column, beside.keys, self.format) {
             (Some(_), Some(ids), _) => Some(self.ids(ids)?),
             (Some(name), None, Format::Spark | Format::Clickhouse | Format::Plain) => {
@@ -53,45 +67,21 @@ impl Treatment {
             }
             _ => None,
         };
-        let mut values = Batch {
-            treatment: self,
-            bytes: &bytes,
-            rows: Vec::with_capacity(starts.len()),
-            starts: Vec::with_capacity(starts.len()),
-            lens: Vec::with_capacity(starts.len()),
-            nonces: Vec::with_capacity(starts.len() * self.nonces.width()),
-            keys: Vec::with_capacity(starts.len()),
-        };
-        let mut failures = Vec::new();
-        let raw = self.raw().next();
-        for (i, row) in all.rows().enumerate() {
-            let value = &bytes[starts[i] as usize..][..lens[i] as usize];
-            let nonce = match &nonces {
-                None => Ok(&[][..]),
-                Some(nonces) => nonces[row].ok_or(Reason::NullNonce),
-            };
-            let key = match &ids {
-                Some(ids) => self.key(ids, row),
-                None => self.key_of(value, raw),
-            };
-            let place =
-                nonce.and_then(|nonce| Ok((self.admit(value, nonce, key.clone()?)?, nonce)));
-            match place {
-                Ok((place, nonce)) => values.push(row, starts[i], value, nonce, place),
-                Err(reason) => failures.push((row, reason)),
-            }
+        let data = self.data::<O>(array.len());
+        let threads = Treatment::worth(array, threads);
+        let most = |rows: Range<usize>| (arrays::bytes(array, rows.clone()), rows.len());
+        let (made, parts) = Made::by_stretches(threads, array.len(), most, |rows, making| {
+            let stretch = array.slice(rows.start, rows.len());
+            let given = (ids.as_ref(), nonces.as_deref(), data.as_ref());
+            self.decrypt_stretch(&stretch, rows.start, given, making)
+        })?;
+        fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
+        let (mut good, mut failures) = (values::room(array.len())?, Vec::new());
+        for (rows, failed) in parts {
+            good.extend(rows);
+            failures.extend(failed);
         }
-        let mut made = values.run(threads, of)?;
-        if !made.failed.is_empty() && raw.is_some() && values.try_raw(&made.failed, threads, of)? {
-            made = values.run(threads, of)?;
-        }
-        let reason = match self.tags.bytes() {
-            0 => Reason::Padding,
-            _ => Reason::Authentication,
-        };
-        let failed = made.failed.iter();
-        failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
-        let good = Present::these(values.rows, array.len());
+        let good = Present::these(good, array.len());
         let rows = good.whole();
         let mut results = Results {
             bytes: Buffer::from_vec(made.bytes),
@@ -102,7 +92,7 @@ impl Treatment {
         };
         let mut failed = made.failed.clone();
         // Before anything is made for all rows: the width of values is not authenticated.
-        let stop = |results: &Results<'_, i64>, failures: &[(usize, Reason)]| {
+        let stop = |results: &Results<'_, O>, failures: &[(usize, Reason)]| {
             if on_failure == OnFailure::Null {
                 return Ok(());
             }
@@ -127,7 +117,7 @@ impl Treatment {
             Err(_) => {
                 let mut bytes = results.bytes.to_vec();
                 for (i, what) in results.misfits(of) {
-                    let (start, end) = (results.ends[i] as usize, results.ends[i + 1] as usize);
+                    let (start, end) = (results.ends[i].as_usize(), results.ends[i + 1].as_usize());
                     // What is null is text, too.
                     bytes[start..end].fill(0);
                     failures.push((rows.row(i), Reason::Type(what)));
@@ -144,13 +134,78 @@ impl Treatment {
         Ok((array, failures))
     }
 
+    /// Decrypts a stretch of values, of which the first is in this row: the rows of results, and
+    /// what failed.
+    #[allow(clippy::type_complexity)]
+    fn decrypt_stretch<O: Offset + OffsetSizeTrait>(
+        &self,
+        array: &ArrayRef,
+        start: usize,
+        (ids, nonces, data): (
+            Option<&ArrayRef>,
+            Option<&[Option<&[u8]>]>,
+            Option<&Data<'_, O>>,
+        ),
+        making: &mut Making<'_, O>,
+    ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
+        let present = arrays::present(array);
+        let all = present.whole();
+        let given = array.to_data();
+        let (bytes, starts, lens) = slots(arrays::values::<O>(array, &given, all));
+        let mut values = Batch {
+            treatment: self,
+            data,
+            bytes: &bytes,
+            rows: Vec::with_capacity(starts.len()),
+            starts: Vec::with_capacity(starts.len()),
+            lens: Vec::with_capacity(starts.len()),
+            nonces: Vec::with_capacity(starts.len() * self.nonces.width()),
+            keys: Vec::with_capacity(starts.len()),
+        };
+        let mut failures = Vec::new();
+        let raw = self.raw().next();
+        for (i, row) in all.rows().enumerate() {
+            let value = &bytes[starts[i].as_usize()..][..lens[i].as_usize()];
+            let row = start + row;
+            let nonce = match nonces {
+                None => Ok(&[][..]),
+                Some(nonces) => nonces[row].ok_or(Reason::NullNonce),
+            };
+            let key = match ids {
+                Some(ids) => self.key(ids, row),
+                None => self.key_of(value, raw),
+            };
+            let place =
+                nonce.and_then(|nonce| Ok((self.admit(value, nonce, key.clone()?)?, nonce)));
+            match place {
+                Ok((place, nonce)) => values.push(row, starts[i], value, nonce, place),
+                Err(reason) => failures.push((row, reason)),
+            }
+        }
+        let first = making.count();
+        values.run(making)?;
+        let mut failed = making.failed_from(first);
+        if !failed.is_empty() && raw.is_some() && values.try_raw(&failed)? {
+            making.take_back(first);
+            values.run(making)?;
+            failed = making.failed_from(first);
+        }
+        let reason = match self.tags.bytes() {
+            0 => Reason::Padding,
+            _ => Reason::Authentication,
+        };
+        let failed = failed.iter();
+        failures.extend(failed.map(|i| (values.rows[*i], reason.clone())));
+        Ok((values.rows, failures))
+    }
+
     /// Refuses a width of values that none of the results has, if values of it for all rows would
     /// take much more memory than what is decrypted.
-    fn refuse_width(
+    fn refuse_width<O: OffsetSizeTrait>(
         &self,
         array: &ArrayRef,
         of: &DataType,
-        results: &Results<'_, i64>,
+        results: &Results<'_, O>,
     ) -> Result<(), Error> {
         // Others have at most 32 bytes.
         let DataType::FixedSizeBinary(width) = of else {
@@ -231,7 +286,7 @@ impl Treatment {
 }
 
 /// Where values lie.
-fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
+fn slots<O: OffsetSizeTrait>(values: Values<'_, O>) -> (Cow<'_, [u8]>, Vec<O>, Vec<O>) {
     match values.places {
         Places::Slots(starts, lens) => (values.bytes, starts, lens),
         Places::Offsets(offsets) => {
@@ -243,37 +298,35 @@ fn slots(values: Values<'_, i64>) -> (Cow<'_, [u8]>, Vec<i64>, Vec<i64>) {
 }
 
 /// Values that are decrypted together.
-struct Batch<'a> {
+struct Batch<'a, O: Clone> {
     treatment: &'a Treatment,
+    /// The associated data of all.
+    data: Option<&'a Data<'a, O>>,
     bytes: &'a [u8],
     rows: Vec<usize>,
     /// Where they begin, prefixes and nonces included.
-    starts: Vec<i64>,
-    lens: Vec<i64>,
+    starts: Vec<O>,
+    lens: Vec<O>,
     /// Those from a column.
     nonces: Vec<u8>,
     keys: Vec<u32>,
 }
 
-impl Batch<'_> {
-    fn push(&mut self, row: usize, start: i64, value: &[u8], nonce: &[u8], key: usize) {
+impl<O: Offset + OffsetSizeTrait> Batch<'_, O> {
+    fn push(&mut self, row: usize, start: O, value: &[u8], nonce: &[u8], key: usize) {
         self.rows.push(row);
         self.starts.push(start);
-        self.lens.push(value.len() as i64);
+        self.lens.push(O::usize_as(value.len()));
         self.nonces.extend_from_slice(nonce);
         self.keys.push(key as u32);
     }
 
-    fn run(&self, threads: NonZeroUsize, of: &DataType) -> Result<Made<i64>, Error> {
+    fn run(&self, making: &mut Making<'_, O>) -> Result<(), Error> {
         let treatment = self.treatment;
         let count = self.rows.len();
         let Some(first) = treatment.keys.first() else {
             // None of the values had a key.
-            return Ok(Made {
-                bytes: Vec::new(),
-                ends: vec![0],
-                failed: Vec::new(),
-            });
+            return Ok(());
         };
         let width = treatment.nonces.width();
         let inline = treatment.nonces.inline();
@@ -286,12 +339,13 @@ impl Batch<'_> {
         let (mut starts, mut lens) = (self.starts.clone(), self.lens.clone());
         for (i, key) in self.keys.iter().enumerate() {
             let prefix = treatment.keys[*key as usize].prefix.len();
-            let start = starts[i] as usize + prefix;
+            let start = starts[i].as_usize() + prefix;
             let (nonce, rest) = self.bytes[start..].split_at(inline);
             nonces.extend_from_slice(nonce);
             tags.extend_from_slice(&rest[..front]);
-            starts[i] += (prefix + inline + front) as i64;
-            lens[i] -= (prefix + inline + front) as i64;
+            let before = O::usize_as(prefix + inline + front);
+            starts[i] += before;
+            lens[i] = lens[i] - before;
         }
         let columns = Columns {
             texts: Values {
@@ -306,7 +360,7 @@ impl Batch<'_> {
                 },
                 width,
             }),
-            data: treatment.data(count),
+            data: self.data.map(|data| data.part(0..count)),
             prefixes: None,
             inline: false,
             tags: (front > 0).then(|| tags.into()),
@@ -319,32 +373,26 @@ impl Batch<'_> {
             0 => Op::Decrypt,
             _ => Op::Open,
         };
-        let made = columns.texts(threads, &keyed, 0..count, op, treatment.tags, |total| {
-            fits(total, of)
-        });
+        let made = columns.texts(&keyed, 0..count, op, treatment.tags, making);
         made.map_err(|stopped| treatment.stopped(stopped, |i| self.rows[i]))
     }
 
     /// Tries the keys that values do not name with those that failed, and keeps those that open
     /// them: whether one did.
-    fn try_raw(
-        &mut self,
-        failed: &[usize],
-        threads: NonZeroUsize,
-        of: &DataType,
-    ) -> Result<bool, Error> {
+    fn try_raw(&mut self, failed: &[usize]) -> Result<bool, Error> {
         let (mut left, mut found) = (failed.to_vec(), false);
         let raw: Vec<usize> = self.treatment.raw().collect();
         for key in raw {
             let able = |i: &usize| {
-                let value = &self.bytes[self.starts[*i] as usize..][..self.lens[*i] as usize];
+                let value = &self.bytes[self.starts[*i].as_usize()..][..self.lens[*i].as_usize()];
                 // Its nonce is in front of it, in this format.
                 self.keys[*i] != key as u32 && self.treatment.admit(value, &[], key).is_ok()
             };
             let tried: Vec<usize> = left.iter().copied().filter(able).collect();
-            let pick = |from: &[i64]| tried.iter().map(|i| from[*i]).collect();
+            let pick = |from: &[O]| tried.iter().map(|i| from[*i]).collect();
             let trial = Batch {
                 treatment: self.treatment,
+                data: self.data,
                 bytes: self.bytes,
                 rows: tried.iter().map(|i| self.rows[*i]).collect(),
                 starts: pick(&self.starts),
@@ -352,7 +400,8 @@ impl Batch<'_> {
                 nonces: Vec::new(),
                 keys: vec![key as u32; tried.len()],
             };
-            let bad = trial.run(threads, of)?.failed;
+            let most = trial.lens.iter().map(|len| len.as_usize()).sum();
+            let bad = Made::new(most, tried.len(), |making| trial.run(making))?.failed;
             for (place, i) in tried.iter().enumerate() {
                 if bad.binary_search(&place).is_err() {
                     self.keys[*i] = key as u32;

@@ -7,14 +7,17 @@ use crate::header::{ColumnHeader, METADATA_KEY};
 use crate::kdf;
 use crate::keyset::{Count, Keyset, Status};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
-use crate::values::{self, Columns, Data, Flat, Keyed, Results, Stopped, TagPlace, fits};
-use aescomb::{AnyKey, Mode, Op};
+use crate::values::{
+    self, Columns, Data, Flat, Keyed, Made, Results, STRETCH, Stopped, TagPlace, fits, growth,
+};
+use aescomb::{AnyKey, Mode, Offset, Op};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, OffsetSizeTrait};
 use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where nonces are.
@@ -276,42 +279,73 @@ impl Treatment {
     }
 
     /// The same associated data for so many values.
-    pub(crate) fn data(&self, count: usize) -> Option<Data<'static, i64>> {
+    pub(crate) fn data<O: Offset + OffsetSizeTrait>(
+        &self,
+        count: usize,
+    ) -> Option<Data<'static, O>> {
         let data = self.data.as_ref()?;
-        Some(Data::same(data, count))
+        Some(Data::same(data, count.min(STRETCH)))
     }
 
-    pub(crate) fn encrypt(
-        &self,
-        array: &ArrayRef,
-        ids: Option<&ArrayRef>,
-        threads: NonZeroUsize,
-    ) -> Result<Encrypted, Error> {
-        let present = arrays::present(array);
-        let rows = present.whole();
-        let count = rows.count();
-        // The check of the treatment was that there is one.
-        let own = self.own.unwrap_or(0);
-        let mut places = vec![own as u32; if self.key_column.is_some() { count } else { 1 }];
-        if let Some(name) = &self.key_column {
-            // Without them, all rows would silently have the same key.
-            let missing = || Error::column(name, "missing", "a column of key identifiers");
-            let ids = self.ids(ids.ok_or_else(missing)?)?;
-            for (place, row) in places.iter_mut().zip(rows.rows()) {
-                let key = self
-                    .key(&ids, row)
-                    .map_err(|reason| self.failed(row, reason))?;
-                *place = key as u32;
-            }
+    /// Threads, as many as these values pay for.
+    pub(crate) fn worth(array: &ArrayRef, threads: NonZeroUsize) -> usize {
+        let bytes = arrays::bytes(array, 0..array.len());
+        values::worth(threads, array.len(), bytes)
+    }
+
+    /// How many bytes, and how many messages, these values have at most when they are
+    /// encrypted.
+    fn most(&self, array: &ArrayRef, rows: Range<usize>) -> (usize, usize) {
+        let nulls = array.nulls();
+        let nulls = nulls.map_or(0, |nulls| nulls.slice(rows.start, rows.len()).null_count());
+        let count = rows.len() - nulls;
+        let bytes = arrays::bytes(array, rows);
+        let padding = growth(self.mode.info());
+        let prefixes = self.keys.iter().map(|key| key.prefix.len());
+        let prefix = prefixes.max().unwrap_or(0);
+        let more = prefix + self.nonces.inline() + padding + self.tags.bytes();
+        let most = bytes.saturating_add(count.saturating_mul(more));
+        (most, count)
+    }
+
+    /// The keys of rows by their places, where a column has their identifiers.
+    fn places(&self, array: &ArrayRef, ids: Option<&ArrayRef>) -> Result<Option<Vec<u32>>, Error> {
+        let Some(name) = &self.key_column else {
+            return Ok(None);
+        };
+        // Without them, all rows would silently have the same key.
+        let missing = || Error::column(name, "missing", "a column of key identifiers");
+        let ids = self.ids(ids.ok_or_else(missing)?)?;
+        let mut places = vec![0; array.len()];
+        for row in arrays::present(array).whole().rows() {
+            let key = self.key(&ids, row);
+            places[row] = key.map_err(|reason| self.failed(row, reason))? as u32;
         }
-        for (i, key) in self.keys.iter().enumerate() {
-            let used = match self.key_column {
-                None if i == own => count,
-                None => 0,
-                Some(_) => places.iter().filter(|place| **place == i as u32).count(),
-            };
+        Ok(Some(places))
+    }
+
+    /// Counts the values that keys are to encrypt.
+    fn count(&self, array: &ArrayRef, places: Option<&[u32]>) -> Result<(), Error> {
+        let mut uses = vec![0; self.keys.len()];
+        match (places, self.own) {
+            (Some(places), _) => arrays::present(array)
+                .whole()
+                .rows()
+                .for_each(|row| uses[places[row] as usize] += 1),
+            (None, Some(own)) => uses[own] = array.len() - array.logical_null_count(),
+            (None, None) => {}
+        }
+        let used = self.keys.iter().zip(&uses).filter(|(_, used)| **used > 0);
+        let mut widths = used.clone().map(|(key, _)| (key.id, key.prefix.len()));
+        if let Some((_, width)) = widths.next()
+            && let Some((id, _)) = widths.find(|(_, other)| *other != width)
+        {
+            let what = "another output prefix type than that of other rows";
+            return Err(Error::key(id, what));
+        }
+        for (key, used) in used {
             if let Some(counted) = &key.count
-                && !counted.take(used)
+                && !counted.take(*used)
             {
                 return Err(Error::Limit {
                     column: self.name.clone(),
@@ -320,32 +354,79 @@ impl Treatment {
                 });
             }
         }
-        let prefixes = self.prefixes(&places, count)?;
-        let width = self.nonces.width();
-        let nonces = values::nonces(count, width)?;
-        let data = array.to_data();
-        let columns = Columns {
-            texts: arrays::values(array, &data, rows),
-            count,
-            nonces: (width > 0).then(|| Flat {
-                bytes: (&nonces[..]).into(),
-                width,
-            }),
-            data: self.data(count),
-            prefixes,
-            inline: self.nonces.inline() > 0,
-            tags: None,
-        };
+        Ok(())
+    }
+
+    pub(crate) fn encrypt(
+        &self,
+        array: &ArrayRef,
+        ids: Option<&ArrayRef>,
+        threads: NonZeroUsize,
+    ) -> Result<Encrypted, Error> {
+        match arrays::is_large(array.data_type()) {
+            true => self.encrypt_by::<i64>(array, ids, threads),
+            false => self.encrypt_by::<i32>(array, ids, threads),
+        }
+    }
+
+    /// With such offsets.
+    fn encrypt_by<O: Offset + OffsetSizeTrait>(
+        &self,
+        array: &ArrayRef,
+        ids: Option<&ArrayRef>,
+        threads: NonZeroUsize,
+    ) -> Result<Encrypted, Error> {
+        let places = self.places(array, ids)?;
+        self.count(array, places.as_deref())?;
+        // The check of the treatment was that there is one.
+        let own = [self.own.unwrap_or(0) as u32];
+        let data = self.data::<O>(array.len());
         let of = self.encrypted_type(array.data_type());
         let op = match self.tags.bytes() {
             0 => Op::Encrypt,
             _ => Op::Seal,
         };
-        let keyed = self.keyed(places);
-        let made = columns.texts(threads, &keyed, 0..count, op, self.tags, |total| {
-            fits(total, &of)
-        });
-        let made = made.map_err(|stopped| self.stopped(stopped, |i| rows.row(i)))?;
+        let threads = Treatment::worth(array, threads);
+        let most = |rows| self.most(array, rows);
+        let (made, nonces) = Made::by_stretches(threads, array.len(), most, |rows, making| {
+            let (start, stretch) = (rows.start, array.slice(rows.start, rows.len()));
+            let present = arrays::present(&stretch);
+            let rows = present.whole();
+            let count = rows.count();
+            let places: Vec<u32> = match &places {
+                Some(places) => rows.rows().map(|row| places[start + row]).collect(),
+                None => own.to_vec(),
+            };
+            let width = self.nonces.width();
+            let nonces = values::nonces(count, width)?;
+            let given = stretch.to_data();
+            let columns = Columns {
+                texts: arrays::values(&stretch, &given, rows),
+                count,
+                nonces: (width > 0).then(|| Flat {
+                    bytes: (&nonces[..]).into(),
+                    width,
+                }),
+                data: data.as_ref().map(|data| data.part(0..count)),
+                prefixes: self.prefixes(&places, count),
+                inline: self.nonces.inline() > 0,
+                tags: None,
+            };
+            let keyed = self.keyed(places);
+            let made = columns.texts(&keyed, 0..count, op, self.tags, making);
+            made.map_err(|stopped| self.stopped(stopped, |i| start + rows.row(i)))?;
+            let mut every = Vec::new();
+            if let Nonces::Column(_, width) = &self.nonces {
+                every.resize(stretch.len() * width, 0);
+                for (place, nonce) in rows.places().zip(nonces.chunks_exact(*width)) {
+                    every[place * width..][..*width].copy_from_slice(nonce);
+                }
+            }
+            Ok::<_, Error>(every)
+        })?;
+        fits(made.bytes.len(), &of).map_err(|refused| self.unfit(&refused))?;
+        let present = arrays::present(array);
+        let rows = present.whole();
         let results = Results {
             bytes: Buffer::from_vec(made.bytes),
             ends: made.ends,
@@ -353,14 +434,11 @@ impl Treatment {
             failed: &[],
             row: &|i| rows.row(i),
         };
-        let values = results.array(&of).map_err(|refused| self.unfit(&refused))?;
+        let values = results.array_with(&of, array.logical_nulls());
+        let values = values.map_err(|refused| self.unfit(&refused))?;
         let nonces = match &self.nonces {
             Nonces::Column(name, width) => {
-                let mut every = vec![0; array.len() * width];
-                for (place, nonce) in rows.places().zip(nonces.chunks_exact(*width)) {
-                    every[place * width..][..*width].copy_from_slice(nonce);
-                }
-                let (every, nulls) = (Buffer::from_vec(every), array.logical_nulls());
+                let (every, nulls) = (Buffer::from_vec(nonces.concat()), array.logical_nulls());
                 let array = FixedSizeBinaryArray::try_new(*width as i32, every, nulls);
                 let array = array.map_err(|error| self.wrong(error))?;
                 Some((name.clone(), Arc::new(array) as ArrayRef))
@@ -371,32 +449,23 @@ impl Treatment {
     }
 
     /// What values begin with, if anything.
-    fn prefixes(&self, places: &[u32], count: usize) -> Result<Option<Flat<'static>>, Error> {
+    fn prefixes(&self, places: &[u32], count: usize) -> Option<Flat<'static>> {
         let prefix = |place: &u32| &self.keys[*place as usize].prefix[..];
-        let Some(first) = places.first() else {
-            return Ok(None);
-        };
-        let width = prefix(first).len();
-        if let Some(other) = places.iter().find(|place| prefix(place).len() != width) {
-            let id = self.keys[*other as usize].id;
-            return Err(Error::key(
-                id,
-                "another output prefix type than that of other rows",
-            ));
-        }
+        let width = prefix(places.first()?).len();
         let bytes = match self.key_column {
-            None => prefix(first).repeat(count),
+            None => prefix(&places[0]).repeat(count),
             Some(_) => places.iter().flat_map(prefix).copied().collect(),
         };
-        Ok((width > 0).then(|| Flat {
+        (width > 0).then(|| Flat {
             bytes: bytes.into(),
             width,
-        }))
+        })
     }
 
     pub(crate) fn stopped(&self, stopped: Stopped, row: impl Fn(usize) -> usize) -> Error {
         match stopped {
             Stopped::Memory(error) => error.into(),
+            Stopped::System(error) => error.into(),
             Stopped::Unfit(refused) => self.unfit(&refused),
             Stopped::Refused(mut error, start) => {
                 let at = error.message.take().map(|i| row(start + i));

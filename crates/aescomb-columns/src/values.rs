@@ -5,15 +5,17 @@
 //! floats, 4 to 32 of decimals' unscaled integers, 4 or 8 of dates, times, timestamps and
 //! durations, 4 to 16 of intervals, and one byte, 0 or 1, for a boolean.
 
+mod memory;
 mod packed;
 mod present;
 mod random;
 mod results;
 mod team;
 
+pub use memory::room;
 pub use packed::{
-    Columns, Data, Done, Flat, Keyed, Made, PIECE, Places, Stopped, TagPlace, TagsOf, Target,
-    Values, with_comb,
+    Columns, Data, Flat, Keyed, Made, Making, PIECE, Places, STRETCH, Stopped, TagPlace, Values,
+    growth, with_comb,
 };
 pub use present::{Chosen, Present};
 pub use random::nonces;

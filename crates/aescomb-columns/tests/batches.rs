@@ -687,6 +687,77 @@ fn raw_keys_are_tried() {
     assert_eq!(cipher.decrypt(&mixed, OnFailure::Stop).unwrap().0, batch);
 }
 
+/// Columns of many stretches, on one thread and on several: results that fail, or are shorter than
+/// their places, are at all places of stretches and of what threads do.
+#[test]
+fn long_columns() {
+    const ROWS: usize = 50_003;
+    let text = |i: usize| (i % 11 != 3).then(|| format!("{i}").repeat(i % 9));
+    let arrays: [ArrayRef; 3] = [
+        Arc::new((0..ROWS).map(text).collect::<StringArray>()),
+        Arc::new((0..ROWS).map(text).collect::<LargeStringArray>()),
+        Arc::new((0..ROWS as i64).map(Some).collect::<Int64Array>()),
+    ];
+    for (format, encryption, key) in WAYS {
+        let keys = [keyset(key)];
+        let spec = spec(&[("value", format, encryption)]);
+        for array in &arrays {
+            let batch = batch(array.slice(1, ROWS - 2));
+            let mut made = Vec::new();
+            for threads in [1, 3] {
+                let mut cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+                cipher.set_threads(threads.try_into().unwrap());
+                let encrypted = cipher.encrypt(&batch).unwrap();
+                let mut cipher = Cipher::of_schema(&encrypted.schema(), None, &keys).unwrap();
+                cipher.set_threads(threads.try_into().unwrap());
+                let (back, _) = cipher.decrypt(&encrypted, OnFailure::Stop).unwrap();
+                assert_eq!(back, batch, "{format} {key} {threads}");
+                made.push(encrypted);
+                if !key.contains("gcm") || array.data_type().is_numeric() {
+                    continue;
+                }
+                let values = made[made.len() - 1].column(1);
+                let damaged = |(i, value): (usize, Option<&[u8]>)| {
+                    let mut value = value?.to_vec();
+                    match i % 1000 {
+                        0 => value.truncate(3),
+                        999 => *value.last_mut().unwrap() ^= 1,
+                        _ => {}
+                    }
+                    Some(value)
+                };
+                let damaged: ArrayRef = match values.data_type() {
+                    DataType::Binary => Arc::new(BinaryArray::from_iter(
+                        values.as_binary::<i32>().iter().enumerate().map(damaged),
+                    )),
+                    _ => Arc::new(LargeBinaryArray::from_iter(
+                        values.as_binary::<i64>().iter().enumerate().map(damaged),
+                    )),
+                };
+                let mut columns = made[made.len() - 1].columns().to_vec();
+                columns[1] = damaged;
+                let schema = made[made.len() - 1].schema();
+                let damaged = RecordBatch::try_new(schema, columns).unwrap();
+                let (back, failures) = cipher.decrypt(&damaged, OnFailure::Null).unwrap();
+                let wrong = |i: &usize| matches!(i % 1000, 0 | 999) && batch.column(1).is_valid(*i);
+                let rows = (0..batch.num_rows()).filter(wrong).map(|i| i as u64);
+                assert!(failures.iter().map(|failure| failure.row).eq(rows));
+                for i in 0..batch.num_rows() {
+                    let (back, given) = (back.column(1).slice(i, 1), batch.column(1).slice(i, 1));
+                    assert!(if wrong(&i) {
+                        back.is_null(0)
+                    } else {
+                        back == given
+                    });
+                }
+            }
+            if encryption == "deterministic" {
+                assert_eq!(made[0], made[1]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_key_for_each_row() {
     let mut keys = Keyset::new();

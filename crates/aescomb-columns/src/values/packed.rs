@@ -6,14 +6,16 @@
 //! all results are written from end to end, wiped where a message failed.
 #![allow(unsafe_code)]
 
-use super::{Chosen, Refused, team};
+use super::{Chosen, Refused, room, team};
 use aescomb::{
-    AnyKey, Comb, Error, Keys, Layout, Lengths, MessageResult, Offset, Op, OpenError, Packed, Text,
+    AnyKey, Comb, Error, Info, Keys, Layout, Lengths, MessageResult, Offset, Op, OpenError, Packed,
+    Text,
 };
 use arrow_array::OffsetSizeTrait;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::TryReserveError;
+use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -21,6 +23,10 @@ use std::ops::Range;
 /// Messages of one call of the library. More bring no more speed, and of fewer the texts
 /// and what scheduling needs stay in the second-level cache.
 pub const PIECE: usize = 1024;
+
+/// Rows that are done at a time: what is made of them beside their results stays in the
+/// second-level cache, and is in memory that was used before.
+pub const STRETCH: usize = 4 * PIECE;
 
 thread_local! {
     /// A scheduler for each thread: it has grown after a few calls. It is wiped when the
@@ -68,9 +74,59 @@ pub struct Values<'a, O: Clone> {
 }
 
 impl<'a, O: OffsetSizeTrait> Values<'a, O> {
-    /// The values without so many bytes at the beginning, and these; if all have `least`
-    /// bytes, or more.
-    pub fn behind(self, width: usize, least: usize) -> Option<(Values<'a, O>, Flat<'a>)> {
+    /// Bytes of these values.
+    pub fn bytes_of(&self, values: Range<usize>) -> usize {
+        match &self.places {
+            Places::Offsets(offsets) => (offsets[values.end] - offsets[values.start]).as_usize(),
+            Places::Slots(_, lengths) => lengths[values].iter().map(|len| len.as_usize()).sum(),
+        }
+    }
+
+    /// Bytes of a value.
+    pub fn len_of(&self, i: usize) -> usize {
+        self.bytes_of(i..i + 1)
+    }
+
+    /// These of the values.
+    pub fn part(&self, values: Range<usize>) -> Values<'_, O> {
+        let places = match &self.places {
+            Places::Offsets(offsets) => Places::Offsets(offsets[values.start..=values.end].into()),
+            Places::Slots(starts, lengths) => {
+                Places::Slots(starts[values.clone()].to_vec(), lengths[values].to_vec())
+            }
+        };
+        Values {
+            bytes: Cow::Borrowed(&self.bytes),
+            places,
+        }
+    }
+
+    /// Those of the rows that have a message.
+    pub fn chosen(self, rows: Chosen<'_>) -> Values<'a, O> {
+        let (starts, lengths): (Vec<O>, Vec<O>) = match self.places {
+            _ if rows.are_all() => return self,
+            Places::Offsets(offsets) => {
+                let starts = rows.places().map(|i| offsets[i]);
+                let lengths = rows.places().map(|i| offsets[i + 1] - offsets[i]);
+                (starts.collect(), lengths.collect())
+            }
+            Places::Slots(starts, lengths) => {
+                let of = |places: Vec<O>| rows.places().map(|i| places[i]).collect();
+                (of(starts), of(lengths))
+            }
+        };
+        Values {
+            bytes: self.bytes,
+            places: Places::Slots(starts, lengths),
+        }
+    }
+
+    /// The values without so many bytes at the beginning, and these.
+    ///
+    /// # Panics
+    ///
+    /// If one has fewer.
+    pub fn behind(self, width: usize) -> (Values<'a, O>, Flat<'a>) {
         let step = O::usize_as(width);
         let (mut starts, mut lengths) = match self.places {
             Places::Slots(starts, lengths) => (starts, lengths),
@@ -79,12 +135,10 @@ impl<'a, O: OffsetSizeTrait> Values<'a, O> {
                 (offsets[..offsets.len() - 1].to_vec(), lengths)
             }
         };
-        if lengths.iter().any(|len: &O| len.as_usize() < least) {
-            return None;
-        }
         let mut front = Vec::with_capacity(starts.len() * width);
         for (start, len) in starts.iter_mut().zip(&mut lengths) {
-            front.extend_from_slice(&self.bytes[start.as_usize()..][..width]);
+            let value = &self.bytes[start.as_usize()..][..len.as_usize()];
+            front.extend_from_slice(&value[..width]);
             *start += step;
             *len = *len - step;
         }
@@ -93,7 +147,7 @@ impl<'a, O: OffsetSizeTrait> Values<'a, O> {
             places: Places::Slots(starts, lengths),
         };
         let bytes = Cow::Owned(front);
-        Some((rest, Flat { bytes, width }))
+        (rest, Flat { bytes, width })
     }
 
     /// No values.
@@ -124,27 +178,6 @@ impl<O: Offset + OffsetSizeTrait> Places<'_, O> {
     }
 }
 
-impl<O: OffsetSizeTrait> Places<'_, O> {
-    /// Those of these values, counted from `start` on, and where the last ends.
-    fn part(&self, values: Range<usize>, start: usize) -> (Places<'static, O>, usize) {
-        let from = O::usize_as(start);
-        let moved = |places: &[O]| places.iter().map(|place| *place - from).collect();
-        match self {
-            Places::Offsets(offsets) => {
-                let end = offsets[values.end].as_usize();
-                let offsets: Vec<O> = moved(&offsets[values.start..=values.end]);
-                (Places::Offsets(offsets.into()), end)
-            }
-            Places::Slots(starts, lengths) => {
-                let last = values.end - 1;
-                let end = starts[last].as_usize() + lengths[last].as_usize();
-                let starts = moved(&starts[values.clone()]);
-                (Places::Slots(starts, lengths[values].to_vec()), end)
-            }
-        }
-    }
-}
-
 /// Values of one length, one after the other.
 pub struct Flat<'a> {
     /// The values.
@@ -154,6 +187,15 @@ pub struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
+    /// These of the values.
+    pub fn part(&self, values: Range<usize>) -> Flat<'_> {
+        let bytes = self.bytes[values.start * self.width..values.end * self.width].into();
+        Flat {
+            bytes,
+            width: self.width,
+        }
+    }
+
     /// Of the values of a stretch, those of the rows that have a message.
     pub fn chosen(bytes: &'a [u8], width: usize, rows: Chosen<'_>) -> Self {
         let bytes = match rows.are_all() {
@@ -167,6 +209,41 @@ impl<'a> Flat<'a> {
             }
         };
         Flat { bytes, width }
+    }
+}
+
+impl Flat<'_> {
+    /// Writes each so far behind where a result begins.
+    fn put<const WIDTH: usize, O: OffsetSizeTrait>(
+        &self,
+        ends: &[O],
+        behind: usize,
+        memory: &mut [MaybeUninit<u8>],
+    ) {
+        let (values, _) = self.bytes.as_chunks::<WIDTH>();
+        let first = ends[0].as_usize();
+        for (end, value) in ends.iter().zip(values) {
+            let start = end.as_usize() - first + behind;
+            let place = &mut memory[start..start + WIDTH];
+            place.copy_from_slice(&value.map(MaybeUninit::new));
+        }
+    }
+
+    /// As [`Flat::put`], of any width.
+    fn put_any<O: OffsetSizeTrait>(
+        &self,
+        ends: &[O],
+        behind: usize,
+        memory: &mut [MaybeUninit<u8>],
+    ) {
+        let first = ends[0].as_usize();
+        for (end, value) in ends.iter().zip(self.bytes.chunks_exact(self.width.max(1))) {
+            let start = end.as_usize() - first + behind;
+            let places = memory[start..start + self.width].iter_mut();
+            for (place, byte) in places.zip(value) {
+                place.write(*byte);
+            }
+        }
     }
 }
 
@@ -208,8 +285,19 @@ impl<O: Offset + OffsetSizeTrait> Data<'_, O> {
     }
 }
 
+impl<O: OffsetSizeTrait> Data<'_, O> {
+    /// That of these messages.
+    pub fn part(&self, messages: Range<usize>) -> Data<'_, O> {
+        match self {
+            Data::Each(values) => Data::Each(values.part(messages)),
+            // That of a piece.
+            Data::Same(values) => Data::Same(values.part(0..PIECE.min(messages.len()))),
+        }
+    }
+}
+
 /// Where results go.
-pub enum Target<'a, O: Clone> {
+enum Target<'a, O: Clone> {
     /// To these places in the memory.
     Texts(Places<'a, O>, &'a mut [MaybeUninit<u8>], TagsOf<'a>),
     /// Tags of so many bytes, one after the other, that are made or given.
@@ -217,7 +305,7 @@ pub enum Target<'a, O: Clone> {
 }
 
 /// The tags of texts.
-pub enum TagsOf<'a> {
+enum TagsOf<'a> {
     /// Of so many bytes, at the ends of texts.
     Behind(usize),
     /// Of so many bytes, one after the other.
@@ -242,44 +330,9 @@ impl TagPlace {
     }
 }
 
-impl<'a, O: OffsetSizeTrait> Target<'a, O> {
-    /// Those of shares, which are one after the other from the first message on.
-    fn split(self, shares: Vec<Range<usize>>) -> Vec<(Range<usize>, Target<'a, O>)> {
-        match self {
-            Target::Tags(mut bytes, width) => {
-                let part = |share: Range<usize>| {
-                    let (tags, rest) = std::mem::take(&mut bytes).split_at_mut(share.len() * width);
-                    bytes = rest;
-                    (share, Target::Tags(tags, width))
-                };
-                shares.into_iter().map(part).collect()
-            }
-            Target::Texts(places, mut memory, mut tags) => {
-                let mut start = 0;
-                let part = |share: Range<usize>| {
-                    let (places, end) = places.part(share.clone(), start);
-                    let (texts, rest) = std::mem::take(&mut memory).split_at_mut(end - start);
-                    (memory, start) = (rest, end);
-                    let tags = match &mut tags {
-                        TagsOf::Behind(bytes) => TagsOf::Behind(*bytes),
-                        TagsOf::Apart(all, width) => {
-                            let width = *width;
-                            let (own, rest) = std::mem::take(all).split_at_mut(share.len() * width);
-                            *all = rest;
-                            TagsOf::Apart(own, width)
-                        }
-                    };
-                    (share, Target::Texts(places, texts, tags))
-                };
-                shares.into_iter().map(part).collect()
-            }
-        }
-    }
-}
-
 /// What became of a batch.
 #[derive(Debug, Default)]
-pub struct Done {
+struct Done {
     /// Messages that failed, in ascending order.
     pub failed: Vec<usize>,
     /// Lengths of all results, where the padding is taken off; those of failed ones are 0.
@@ -291,77 +344,79 @@ pub struct Done {
 type Outcome = Result<Done, (Error, usize)>;
 
 impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
-    /// Bytes of messages.
-    pub fn bytes(&self) -> usize {
-        match &self.texts.places {
-            Places::Offsets(offsets) => offsets[self.count].as_usize() - offsets[0].as_usize(),
-            Places::Slots(_, lengths) => lengths.iter().map(|len| len.as_usize()).sum(),
-        }
-    }
-
-    /// Where results end that have `len` of the messages' bytes, from 0 on.
-    fn ends(&self, len: impl Fn(usize) -> usize) -> Result<Vec<O>, TryReserveError> {
-        let mut ends = Vec::new();
-        ends.try_reserve_exact(self.count + 1)?;
-        let mut end = 0;
-        ends.push(O::usize_as(0));
-        let mut push = |given: O| {
+    /// Appends where results end that have `len` of the messages' bytes.
+    ///
+    /// # Errors
+    ///
+    /// Where they would end that offsets do not tell.
+    fn end(&self, making: &mut Making<'_, O>, len: impl Fn(usize) -> usize) -> Result<(), Stopped> {
+        let mut end = making.used;
+        let ends = &mut making.ends;
+        let push = |given: O| {
             end += len(given.as_usize());
             ends.push(O::usize_as(end));
         };
         match &self.texts.places {
-            Places::Offsets(offsets) => offsets.windows(2).for_each(|pair| push(pair[1] - pair[0])),
-            Places::Slots(_, lengths) => lengths.iter().for_each(|len| push(*len)),
+            Places::Offsets(offsets) => {
+                let pairs = offsets.windows(2);
+                pairs.map(|pair| pair[1] - pair[0]).for_each(push);
+            }
+            Places::Slots(_, lengths) => lengths.iter().copied().for_each(push),
         }
-        Ok(ends)
+        // They ascend, so that the last is the largest.
+        match O::from_usize(end) {
+            Some(_) => Ok(()),
+            None => Err(Stopped::Unfit(Refused::too_long(end))),
+        }
     }
 
-    /// Where the library writes the results that end there: behind what is in front of them,
-    /// which is written here, and so much room.
-    fn places<'e>(
+    /// Where the library writes results: behind what is in front of them, which is written
+    /// here, and so much room.
+    fn places(
         &self,
-        ends: &'e [O],
+        ends: &[O],
         room: usize,
         memory: &mut [MaybeUninit<u8>],
-    ) -> Places<'e, O> {
+    ) -> Places<'static, O> {
         let inline = self.nonces.as_ref().filter(|_| self.inline);
-        let fronts: Vec<&Flat<'_>> = self.prefixes.iter().chain(inline).collect();
-        let front: usize = fronts.iter().map(|front| front.width).sum();
-        if front + room == 0 {
-            return Places::Offsets(ends.into());
-        }
-        let mut starts = Vec::with_capacity(self.count);
-        for (i, end) in ends[..self.count].iter().enumerate() {
-            let mut start = end.as_usize();
-            for Flat { bytes, width } in &fronts {
-                let places = memory[start..][..*width].iter_mut();
-                for (place, byte) in places.zip(&bytes[i * width..]) {
-                    place.write(*byte);
-                }
-                start += width;
+        let mut front = 0;
+        for flat in self.prefixes.iter().chain(inline) {
+            // Fixed widths, as each is a few instructions then.
+            match flat.width {
+                5 => flat.put::<5, O>(ends, front, memory),
+                12 => flat.put::<12, O>(ends, front, memory),
+                16 => flat.put::<16, O>(ends, front, memory),
+                _ => flat.put_any(ends, front, memory),
             }
-            starts.push(O::usize_as(start + room));
+            front += flat.width;
         }
-        let lengths = starts.iter().zip(&ends[1..]);
-        let lengths = lengths.map(|(start, end)| *end - *start).collect();
-        Places::Slots(starts, lengths)
+        // A place goes on over what is in front of the next result, which the library leaves as
+        // it is: results are shorter. Such places take half as long to look at as slots.
+        let (first, before) = (ends[0], O::usize_as(front + room));
+        let mut offsets: Vec<O> = ends.iter().map(|end| *end - first + before).collect();
+        if let Some(last) = offsets.last_mut() {
+            *last = *last - before;
+        }
+        Places::Offsets(offsets.into())
     }
 
-    /// Encrypts, decrypts, seals or opens it on so many threads at most. `messages`: which of `keys` the messages have; `fits` is asked about
-    /// the bytes of all results before there is memory for them.
+    /// Encrypts, decrypts, seals or opens it. `messages`: which of `keys` the messages have.
     ///
     /// # Errors
     ///
-    /// Without memory, what `fits` refuses, and what the library does; then nothing is done.
+    /// Results that offsets do not tell, and what the library refuses; then nothing is done.
+    ///
+    /// # Panics
+    ///
+    /// If there is less memory than the results take.
     pub fn texts(
         &self,
-        threads: NonZeroUsize,
         keys: &Keyed<'_>,
         messages: Range<usize>,
         op: Op,
         tags: TagPlace,
-        fits: impl FnOnce(usize) -> Result<(), Refused>,
-    ) -> Result<Made<O>, Stopped> {
+        making: &mut Making<'_, O>,
+    ) -> Result<(), Stopped> {
         let info = keys
             .keys()
             .mode()
@@ -374,25 +429,22 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             front += width(&self.nonces);
         }
         let (sealing, apart) = (op == Op::Seal, matches!(tags, TagPlace::Front(_)));
-        let ends = self.ends(|len| match op {
+        let (first, start) = (making.ends.len() - 1, making.used);
+        self.end(making, |len| match op {
             Op::Encrypt | Op::Seal => front + info.encrypted_len(len) + tags.bytes(),
             _ if apart => len,
             // One that is too short is refused.
             _ => len.saturating_sub(tags.bytes()),
-        });
-        let ends = ends.map_err(Stopped::Memory)?;
-        let total = ends[self.count].as_usize();
-        fits(total).map_err(Stopped::Unfit)?;
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(total).map_err(Stopped::Memory)?;
+        })?;
+        let ends = &mut making.ends[first..];
+        let end = ends[self.count].as_usize();
+        let spare = &mut making.memory[start..end];
         if op == Op::Decrypt {
             // What was padding stays as it is.
-            memory.resize(total, 0);
-            memory.clear();
+            spare.fill(MaybeUninit::new(0));
         }
-        let spare = &mut memory.spare_capacity_mut()[..total];
         let room = if sealing && apart { tags.bytes() } else { 0 };
-        let places = self.places(&ends, room, spare);
+        let places = self.places(ends, room, spare);
         let mut given = match &self.tags {
             Some(tags) => tags.to_vec(),
             None => vec![0; room * self.count],
@@ -401,71 +453,70 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             TagPlace::Behind(bytes) => TagsOf::Behind(bytes),
             TagPlace::Front(bytes) => TagsOf::Apart(&mut given, bytes),
         };
-        let done = self.run(
-            threads,
-            keys,
-            messages,
-            op,
-            Target::Texts(places, spare, to),
-        );
+        let keys = |range: Range<usize>| {
+            let range = messages.start + range.start..messages.start + range.end;
+            (keys.keys(), keys.places(range))
+        };
+        let done = self.run_share(&keys, op, 0..self.count, Target::Texts(places, spare, to));
         let Done { failed, lens } =
             done.map_err(|(error, start)| Stopped::Refused(error, start))?;
         if room > 0 {
-            for (end, tag) in ends.iter().zip(given.chunks_exact(room)) {
-                let tags = &mut spare[end.as_usize() + front..][..room];
-                for (place, byte) in tags.iter_mut().zip(tag) {
-                    place.write(*byte);
-                }
+            let tags = Flat {
+                bytes: given.into(),
+                width: room,
+            };
+            match room {
+                16 => tags.put::<16, O>(ends, front, spare),
+                _ => tags.put_any(ends, front, spare),
             }
         }
-        // SAFETY: by the facts above; what is between places is what is in front of results.
-        unsafe { memory.set_len(total) };
-        let mut made = Made {
-            bytes: memory,
-            ends,
-            failed,
+        making.used = match lens {
+            Some(lens) => close_up(spare, ends, &lens),
+            None => end,
         };
-        if let Some(lens) = lens {
-            made.close_up(&lens);
-        }
-        Ok(made)
+        making.failed.extend(failed.into_iter().map(|i| first + i));
+        Ok(())
     }
 
-    /// Does it on so many threads at most. `messages`: which of `keys` the messages have.
+    /// Makes or verifies tags of so many bytes, one after the other, on so many threads at
+    /// most. `messages`: which of `keys` the messages have. The result: messages that failed,
+    /// in ascending order.
     ///
     /// # Errors
     ///
     /// What the library refuses, with the place of the first message of the piece.
-    pub fn run(
+    pub fn tags(
         &self,
         threads: NonZeroUsize,
         keys: &Keyed<'_>,
         messages: Range<usize>,
         op: Op,
-        into: Target<'_, O>,
-    ) -> Outcome {
+        (mut tags, width): (&mut [u8], usize),
+    ) -> Result<Vec<usize>, (Error, usize)> {
         let first = messages.start;
         let keys = |range: Range<usize>| {
             let range = first + range.start..first + range.end;
             (keys.keys(), keys.places(range))
         };
-        let threads = team::worth(threads, self.count, self.bytes());
+        let threads = team::worth(threads, self.count, self.texts.bytes_of(0..self.count));
         if threads == 1 {
-            return self.run_share(&keys, op, 0..self.count, into);
+            let done = self.run_share(&keys, op, 0..self.count, Target::Tags(tags, width));
+            return done.map(|done| done.failed);
         }
-        let shares = into.split(team::shares(threads, self.count, PIECE));
-        let outcomes = team::together(threads, shares, |(range, into)| {
-            self.run_share(&keys, op, range, into)
+        let shares = team::shares(threads, self.count, PIECE).into_iter();
+        let shares = shares.map(|share| {
+            let (own, rest) = std::mem::take(&mut tags).split_at_mut(share.len() * width);
+            tags = rest;
+            (share, own)
         });
-        let mut all = Done::default();
+        let outcomes = team::together(threads, shares.collect(), |(range, tags)| {
+            self.run_share(&keys, op, range, Target::Tags(tags, width))
+        });
+        let mut failed = Vec::new();
         for outcome in outcomes {
-            let Done { failed, lens } = outcome?;
-            all.failed.extend(failed);
-            if let Some(lens) = lens {
-                all.lens.get_or_insert_default().extend(lens);
-            }
+            failed.extend(outcome?.failed);
         }
-        Ok(all)
+        Ok(failed)
     }
 
     /// Does these messages, piece by piece. `keys`: those of messages, and their places.
@@ -544,6 +595,36 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
     }
 }
 
+/// Moves results together that are shorter than their places: where the last ends.
+fn close_up<O: OffsetSizeTrait>(
+    memory: &mut [MaybeUninit<u8>],
+    ends: &mut [O],
+    lens: &[usize],
+) -> usize {
+    let start = ends[0].as_usize();
+    let mut to = 0;
+    for (i, len) in lens.iter().enumerate() {
+        let from = ends[i].as_usize() - start;
+        memory.copy_within(from..from + len, to);
+        // The place before has been left.
+        ends[i] = O::usize_as(start + to);
+        to += len;
+    }
+    ends[lens.len()] = O::usize_as(start + to);
+    start + to
+}
+
+/// Results that are being made, one after the other.
+pub struct Making<'m, O> {
+    memory: &'m mut [MaybeUninit<u8>],
+    /// So many bytes of it are written.
+    used: usize,
+    /// Where results begin and end, from 0 on.
+    ends: Vec<O>,
+    /// Messages that failed.
+    failed: Vec<usize>,
+}
+
 /// Results, one after the other.
 #[derive(Debug)]
 pub struct Made<O> {
@@ -556,19 +637,151 @@ pub struct Made<O> {
 }
 
 impl<O: OffsetSizeTrait> Made<O> {
-    /// Moves results together that are shorter than their places.
-    fn close_up(&mut self, lens: &[usize]) {
-        let mut to = 0;
-        for (i, len) in lens.iter().enumerate() {
-            let from = self.ends[i].as_usize();
-            self.bytes.copy_within(from..from + len, to);
-            // The place before has been left.
-            self.ends[i] = O::usize_as(to);
-            to += len;
+    /// No results.
+    pub fn nothing() -> Self {
+        Made {
+            bytes: Vec::new(),
+            ends: vec![O::usize_as(0)],
+            failed: Vec::new(),
         }
-        self.ends[lens.len()] = O::usize_as(to);
-        self.bytes.truncate(to);
     }
+
+    /// What `make` makes, of at most so many bytes and messages.
+    ///
+    /// # Errors
+    ///
+    /// Without memory, and what `make` returns.
+    pub fn new<E: From<TryReserveError>>(
+        bytes: usize,
+        messages: usize,
+        make: impl FnOnce(&mut Making<'_, O>) -> Result<(), E>,
+    ) -> Result<Made<O>, E> {
+        let mut memory = room(bytes)?;
+        let mut making = Making::new(memory.spare_capacity_mut(), messages)?;
+        make(&mut making)?;
+        let Making {
+            used, ends, failed, ..
+        } = making;
+        // SAFETY: so many bytes are written.
+        unsafe { memory.set_len(used) };
+        Ok(Made {
+            bytes: memory,
+            ends,
+            failed,
+        })
+    }
+
+    /// What `make` makes of the stretches of so many rows, on so many threads at most, and
+    /// what it returns of each. `most`: how many bytes, and how many messages, results of a
+    /// range have at most.
+    ///
+    /// # Errors
+    ///
+    /// Without memory, and the first that `make` returns.
+    pub fn by_stretches<T: Send, E: From<TryReserveError> + Send>(
+        threads: usize,
+        rows: usize,
+        most: impl Fn(Range<usize>) -> (usize, usize),
+        make: impl Fn(Range<usize>, &mut Making<'_, O>) -> Result<T, E> + Sync,
+    ) -> Result<(Made<O>, Vec<T>), E>
+    where
+        O: Send,
+    {
+        let stretches = |rows: Range<usize>, making: &mut Making<'_, O>| {
+            let starts = rows.clone().step_by(STRETCH);
+            let made = starts.map(|start| make(start..rows.end.min(start + STRETCH), making));
+            made.collect::<Result<Vec<T>, E>>()
+        };
+        if threads == 1 {
+            let (bytes, messages) = most(0..rows);
+            let mut returned = Vec::new();
+            let made = Made::new(bytes, messages, |making| {
+                returned = stretches(0..rows, making)?;
+                Ok::<(), E>(())
+            });
+            return Ok((made?, returned));
+        }
+        let shares = team::shares(threads, rows, STRETCH);
+        let sizes: Vec<_> = shares.iter().map(|share| most(share.clone())).collect();
+        let total = sizes
+            .iter()
+            .fold(0, |all: usize, (bytes, _)| all.saturating_add(*bytes));
+        let mut memory = room(total)?;
+        let mut rest = memory.spare_capacity_mut();
+        let mut parts = Vec::new();
+        for (share, (bytes, messages)) in shares.into_iter().zip(&sizes) {
+            let (own, others) = rest.split_at_mut(*bytes);
+            rest = others;
+            parts.push((share, Making::new(own, *messages)?));
+        }
+        let outcomes = team::together(threads, parts, |(share, mut making)| {
+            let returned = stretches(share, &mut making)?;
+            Ok::<_, E>((making.used, making.ends, making.failed, returned))
+        });
+        let spare = memory.spare_capacity_mut();
+        let (mut from, mut to) = (0, 0);
+        let (mut made, mut all) = (Made::nothing(), Vec::new());
+        made.ends = room(1 + sizes.iter().map(|(_, messages)| messages).sum::<usize>())?;
+        made.ends.push(O::usize_as(0));
+        for (outcome, (bytes, _)) in outcomes.into_iter().zip(&sizes) {
+            let (used, ends, failed, returned) = outcome?;
+            if from != to {
+                spare.copy_within(from..from + used, to);
+            }
+            let first = made.ends.len() - 1;
+            made.failed.extend(failed.iter().map(|i| first + i));
+            let moved = |end: &O| O::usize_as(to + end.as_usize());
+            made.ends.extend(ends[1..].iter().map(moved));
+            all.extend(returned);
+            (from, to) = (from + bytes, to + used);
+        }
+        // SAFETY: so many bytes are written, and have been moved together.
+        unsafe { memory.set_len(to) };
+        made.bytes = memory;
+        Ok((made, all))
+    }
+}
+
+impl<'m, O: OffsetSizeTrait> Making<'m, O> {
+    fn new(
+        memory: &'m mut [MaybeUninit<u8>],
+        messages: usize,
+    ) -> Result<Making<'m, O>, TryReserveError> {
+        let mut ends = room(messages + 1)?;
+        ends.push(O::usize_as(0));
+        Ok(Making {
+            memory,
+            used: 0,
+            ends,
+            failed: Vec::new(),
+        })
+    }
+
+    /// Messages whose results are made.
+    pub fn count(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Messages from this one on that failed, counted from it.
+    pub fn failed_from(&self, message: usize) -> Vec<usize> {
+        let first = self.failed.partition_point(|i| *i < message);
+        self.failed[first..].iter().map(|i| i - message).collect()
+    }
+
+    /// Takes back the results from this message on.
+    pub fn take_back(&mut self, message: usize) {
+        self.ends.truncate(message + 1);
+        self.used = self.ends[message].as_usize();
+        let failed = self.failed.partition_point(|i| *i < message);
+        self.failed.truncate(failed);
+    }
+}
+
+/// Bytes that a text grows by at most, without its tag.
+pub fn growth(info: &Info) -> usize {
+    // What is made of a block more is a block more.
+    let growth = (0..16).map(|len| info.encrypted_len(len).saturating_sub(len));
+    growth.max().unwrap_or(0)
 }
 
 /// Why nothing was done.
@@ -580,4 +793,22 @@ pub enum Stopped {
     Unfit(Refused),
     /// The library refuses it: what it says, and the first message of the piece.
     Refused(Error, usize),
+    /// The operating system gives no random numbers.
+    System(io::Error),
+}
+
+impl Stopped {
+    /// With so many messages before the piece.
+    pub fn behind(self, messages: usize) -> Stopped {
+        match self {
+            Stopped::Refused(error, start) => Stopped::Refused(error, messages + start),
+            other => other,
+        }
+    }
+}
+
+impl From<TryReserveError> for Stopped {
+    fn from(error: TryReserveError) -> Self {
+        Stopped::Memory(error)
+    }
 }

@@ -61,6 +61,14 @@ impl<'a> Chosen<'a> {
         Chosen { rows, start, end }
     }
 
+    /// How many before this row have a message.
+    pub fn before(self, row: usize) -> usize {
+        match self.rows {
+            Some(rows) => rows.partition_point(|other| *other < row),
+            None => row - self.start,
+        }
+    }
+
     /// All rows of the stretch, null or not.
     pub fn range(self) -> Range<usize> {
         self.start..self.end

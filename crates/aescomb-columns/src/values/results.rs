@@ -1,6 +1,6 @@
 //! Arrays of results.
 
-use super::Chosen;
+use super::{Chosen, room};
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
@@ -13,8 +13,12 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::{ArrayData, ByteView, MAX_INLINE_VIEW_LEN};
 use arrow_schema::{ArrowError, DataType};
+use std::collections::TryReserveError;
 use std::fmt;
 use std::sync::Arc;
+
+/// Bytes that offsets of 32 bits tell.
+const MOST: usize = i32::MAX as usize;
 
 /// Results that a column of the wanted type cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +53,19 @@ impl Refused {
     }
 }
 
+impl Refused {
+    fn memory(error: &TryReserveError, given: usize) -> Refused {
+        Refused::new(None, "memory", error.to_string(), given, "less")
+    }
+
+    /// Results that offsets of 32 bits do not tell.
+    pub(super) fn too_long(total: usize) -> Refused {
+        let what = format!("results of {total} bytes in a column with offsets of 32 bits");
+        let allowed = format!("at most {MOST}; large_binary and large_string take more");
+        Refused::new(None, "output_length", what, total, allowed)
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; allowed: {}", self.what, self.allowed)
@@ -77,13 +94,10 @@ pub struct Results<'a, O> {
 ///
 /// That.
 pub fn fits(total: usize, of: &DataType) -> Result<(), Refused> {
-    const MOST: usize = i32::MAX as usize;
-    if total <= MOST || !matches!(of, DataType::Binary | DataType::Utf8) {
-        return Ok(());
+    match total > MOST && matches!(of, DataType::Binary | DataType::Utf8) {
+        true => Err(Refused::too_long(total)),
+        false => Ok(()),
     }
-    let what = format!("results of {total} bytes in a column of {of}");
-    let allowed = format!("at most {MOST}; large_binary and large_string take more");
-    Err(Refused::new(None, "output_length", what, total, allowed))
 }
 
 impl<O: OffsetSizeTrait> Results<'_, O> {
@@ -93,23 +107,37 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
     ///
     /// Results of other lengths than its values have, or that are no text or boolean.
     pub fn array(&self, of: &DataType) -> Result<ArrayRef, Refused> {
+        let nulls = self.nulls();
+        self.array_with(of, nulls)
+    }
+
+    /// As [`Results::array`], where these are the rows without a result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Results::array`].
+    pub fn array_with(
+        &self,
+        of: &DataType,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Refused> {
         match of {
-            DataType::Binary => self.by_offsets::<BinaryType>(),
-            DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(),
-            DataType::Utf8 => self.by_offsets::<Utf8Type>(),
-            DataType::LargeUtf8 => self.by_offsets::<LargeUtf8Type>(),
-            DataType::BinaryView => self.by_views::<BinaryViewType>(),
-            DataType::Utf8View => self.by_views::<StringViewType>(),
+            DataType::Binary => self.by_offsets::<BinaryType>(nulls),
+            DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(nulls),
+            DataType::Utf8 => self.by_offsets::<Utf8Type>(nulls),
+            DataType::LargeUtf8 => self.by_offsets::<LargeUtf8Type>(nulls),
+            DataType::BinaryView => self.by_views::<BinaryViewType>(nulls),
+            DataType::Utf8View => self.by_views::<StringViewType>(nulls),
             DataType::FixedSizeBinary(width) => {
-                let (nulls, count) = (self.nulls(), self.rows.range().len());
+                let count = self.rows.range().len();
                 let bytes = self.even(usize::try_from(*width).unwrap_or(0), of)?;
                 made(FixedSizeBinaryArray::try_new_with_len(
                     *width, bytes, nulls, count,
                 ))
             }
-            DataType::Boolean => self.bits(),
+            DataType::Boolean => self.bits(nulls),
             other => {
-                let (nulls, count) = (self.nulls(), self.rows.range().len());
+                let count = self.rows.range().len();
                 let bytes = self.even(other.primitive_width().unwrap_or(0), of)?;
                 let data = ArrayData::builder(other.clone())
                     .len(count)
@@ -195,36 +223,41 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
     }
 
     /// Where the values of all rows begin and end, of which those of null ones are empty.
-    fn offsets<T: OffsetSizeTrait>(&self) -> Vec<T> {
-        let mut offsets = Vec::with_capacity(self.rows.range().len() + 1);
-        offsets.push(T::usize_as(0));
-        for (i, place) in self.rows.places().enumerate() {
-            let before = offsets[offsets.len() - 1];
-            offsets.resize(place + 1, before);
-            offsets.push(T::usize_as(self.ends[i + 1].as_usize()));
+    fn offsets<T: OffsetSizeTrait>(&self) -> Result<Vec<T>, Refused> {
+        let offset = |end: &O| T::usize_as(end.as_usize());
+        let count = self.rows.range().len() + 1;
+        let mut offsets = room(count).map_err(|error| Refused::memory(&error, count))?;
+        if self.rows.are_all() {
+            offsets.extend(self.ends.iter().map(offset));
+            return Ok(offsets);
         }
-        let last = offsets[offsets.len() - 1];
-        offsets.resize(self.rows.range().len() + 1, last);
-        offsets
+        offsets.push(offset(&self.ends[0]));
+        for (i, place) in self.rows.places().enumerate() {
+            let before = offset(&self.ends[i]);
+            while offsets.len() <= place {
+                offsets.push(before);
+            }
+            offsets.push(offset(&self.ends[i + 1]));
+        }
+        let last = offset(&self.ends[self.ends.len() - 1]);
+        offsets.resize(count, last);
+        Ok(offsets)
     }
 
-    fn by_offsets<T: ByteArrayType>(&self) -> Result<ArrayRef, Refused> {
+    fn by_offsets<T: ByteArrayType>(&self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Refused> {
         fits(self.bytes.len(), &T::DATA_TYPE)?;
-        let same = T::Offset::IS_LARGE == O::IS_LARGE && self.rows.are_all();
-        let buffer = match same {
-            // The same type by another name.
-            true => Buffer::from_vec(self.ends.clone()),
-            false => Buffer::from_vec(self.offsets::<T::Offset>()),
-        };
+        let offsets = Buffer::from_vec(self.offsets::<T::Offset>()?);
         let count = self.rows.range().len() + 1;
-        let offsets = OffsetBuffer::new(ScalarBuffer::new(buffer, 0, count));
-        let array = GenericByteArray::<T>::try_new(offsets, self.bytes.clone(), self.nulls());
+        let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, 0, count));
+        let array = GenericByteArray::<T>::try_new(offsets, self.bytes.clone(), nulls);
         array.map(made_of).map_err(|error| self.why_not(error))
     }
 
-    fn by_views<T: ByteViewType + ?Sized>(&self) -> Result<ArrayRef, Refused> {
-        /// Bytes of a buffer, which views have 31 bits for.
-        const MOST: usize = i32::MAX as usize;
+    fn by_views<T: ByteViewType + ?Sized>(
+        &self,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Refused> {
+        // Of a buffer, too: views have 31 bits for its bytes.
         let mut views = vec![0u128; self.rows.range().len()];
         // Where the buffers begin: another one does where a value would end behind the last.
         let (mut starts, mut last, mut buffer) = (vec![0], 0, 0);
@@ -268,7 +301,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
             .zip(ends)
             .map(|(start, end)| self.bytes.slice_with_length(*start, end - start))
             .collect();
-        let array = GenericByteViewArray::<T>::try_new(views.into(), buffers, self.nulls());
+        let array = GenericByteViewArray::<T>::try_new(views.into(), buffers, nulls);
         array.map(made_of).map_err(|error| self.why_not(error))
     }
 
@@ -303,10 +336,8 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         }
         let count = self.rows.range().len();
         let mut bytes = Vec::new();
-        if let Err(error) = bytes.try_reserve_exact(count * width) {
-            let what = error.to_string();
-            return Err(Refused::new(None, "memory", what, count * width, "less"));
-        }
+        let reserved = bytes.try_reserve_exact(count * width);
+        reserved.map_err(|error| Refused::memory(&error, count * width))?;
         bytes.resize(count * width, 0);
         for (i, place) in self.rows.places().enumerate() {
             if self.len(i) == width {
@@ -317,7 +348,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
     }
 
     /// The values of all rows, which are bytes of 0 and 1.
-    fn bits(&self) -> Result<ArrayRef, Refused> {
+    fn bits(&self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Refused> {
         let bytes = self.even(1, &DataType::Boolean)?;
         if bytes.iter().fold(0, |all, byte| all | byte) > 1
             && let Some(i) = (0..self.rows.count()).find(|i| self.value(*i).iter().any(|b| *b > 1))
@@ -337,7 +368,7 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
             packed[i / 8] |= byte << (i % 8);
         }
         let values = BooleanBuffer::new(Buffer::from_vec(packed), 0, bytes.len());
-        Ok(Arc::new(BooleanArray::new(values, self.nulls())))
+        Ok(Arc::new(BooleanArray::new(values, nulls)))
     }
 }
 
