@@ -10,7 +10,7 @@ use crate::key::{Held, Key};
 use crate::output::{Lengths, Output};
 use aescomb::{Allowed, Info, Offset, Op};
 use aescomb_columns::values::{
-    self, Chosen, Columns, Flat, Keyed, Made, Present, Results, Stopped, TagPlace, Values,
+    self, Chosen, Columns, Flat, Keyed, Made, Present, Results, Stopped, Values,
 };
 use arrow_array::{ArrayRef, OffsetSizeTrait};
 use arrow_buffer::Buffer;
@@ -132,7 +132,6 @@ impl<'a, O: Offset + OffsetSizeTrait> Packable<'a, O> {
             data: self.data.as_ref().map(|data| data.part(messages)),
             prefixes: None,
             inline: self.random > 0,
-            tags: None,
         })
     }
 }
@@ -434,10 +433,10 @@ impl Key {
         let (rows, bytes) = (part.rows, part.bytes());
         let start = rows.range().start;
         let threads = values::worth(call.threads, rows.count(), bytes);
-        let tags = TagPlace::Behind(call.tag_bytes());
+        let tags = call.tag_bytes();
         let more = match opens(op) {
             true => 0,
-            false => part.random + values::growth(self.info()) + tags.bytes(),
+            false => part.random + values::growth(self.info()) + tags,
         };
         let most = |range: Range<usize>| {
             let count = rows.within(start + range.start..start + range.end).count();

@@ -6,8 +6,7 @@ use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
 use crate::values::{
-    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, TagPlace, Values,
-    fits,
+    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, Values, fits,
 };
 use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -190,7 +189,7 @@ impl Treatment {
             values.run(making)?;
             failed = making.failed_from(first);
         }
-        let reason = match self.tags.bytes() {
+        let reason = match self.tags {
             0 => Reason::Padding,
             _ => Reason::Authentication,
         };
@@ -257,7 +256,7 @@ impl Treatment {
             }
             (None, None, [] | [0 | 1, ..]) => Err(Reason::Truncated {
                 given: value.len(),
-                least: 5 + self.nonces.inline() + self.tags.bytes(),
+                least: 5 + self.nonces.inline() + self.tags,
             }),
             _ => Err(Reason::Prefix),
         }
@@ -267,7 +266,7 @@ impl Treatment {
     fn admit(&self, value: &[u8], nonce: &[u8], key: usize) -> Result<usize, Reason> {
         let front = self.keys[key].prefix.len() + self.nonces.inline();
         let padded = self.mode.info().lengths == Lengths::Padded;
-        let least = front + self.tags.bytes() + if padded { 16 } else { 0 };
+        let least = front + self.tags + if padded { 16 } else { 0 };
         if value.len() < least {
             let given = value.len();
             return Err(Reason::Truncated { given, least });
@@ -331,19 +330,12 @@ impl<O: Offset + OffsetSizeTrait> Batch<'_, O> {
         let width = treatment.nonces.width();
         let inline = treatment.nonces.inline();
         let mut nonces = Vec::with_capacity(count * inline);
-        let front = match treatment.tags {
-            TagPlace::Front(bytes) => bytes,
-            TagPlace::Behind(_) => 0,
-        };
-        let mut tags = Vec::with_capacity(count * front);
         let (mut starts, mut lens) = (self.starts.clone(), self.lens.clone());
         for (i, key) in self.keys.iter().enumerate() {
             let prefix = treatment.keys[*key as usize].prefix.len();
             let start = starts[i].as_usize() + prefix;
-            let (nonce, rest) = self.bytes[start..].split_at(inline);
-            nonces.extend_from_slice(nonce);
-            tags.extend_from_slice(&rest[..front]);
-            let before = O::usize_as(prefix + inline + front);
+            nonces.extend_from_slice(&self.bytes[start..][..inline]);
+            let before = O::usize_as(prefix + inline);
             starts[i] += before;
             lens[i] = lens[i] - before;
         }
@@ -363,13 +355,12 @@ impl<O: Offset + OffsetSizeTrait> Batch<'_, O> {
             data: self.data.map(|data| data.part(0..count)),
             prefixes: None,
             inline: false,
-            tags: (front > 0).then(|| tags.into()),
         };
         let keyed = match count {
             0 => Keyed::One(&first.key),
             _ => treatment.keyed(self.keys.clone()),
         };
-        let op = match treatment.tags.bytes() {
+        let op = match treatment.tags {
             0 => Op::Decrypt,
             _ => Op::Open,
         };

@@ -8,7 +8,7 @@ use crate::kdf;
 use crate::keyset::{Count, Keyset, Status};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
 use crate::values::{
-    self, Columns, Data, Flat, Keyed, Made, Results, STRETCH, Stopped, TagPlace, fits, growth,
+    self, Columns, Data, Flat, Keyed, Made, Results, STRETCH, Stopped, fits, growth,
 };
 use aescomb::{AnyKey, Mode, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -62,7 +62,7 @@ pub(crate) struct Treatment {
     pub(crate) encryption: Encryption,
     pub(crate) mode: Mode,
     pub(crate) nonces: Nonces,
-    pub(crate) tags: TagPlace,
+    pub(crate) tags: usize,
     /// `None` where the mode takes none.
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) keys: Vec<Candidate>,
@@ -117,11 +117,7 @@ impl Treatment {
                 (width, None) => Nonces::Inline(width),
                 (width, Some(nonces)) => Nonces::Column(nonces.clone(), width),
             },
-            tags: match mode {
-                // As RFC 5297 has it.
-                Mode::Siv => TagPlace::Front(info.longest_tag()),
-                _ => TagPlace::Behind(info.longest_tag()),
-            },
+            tags: info.longest_tag(),
             data: (info.data_components > 0).then(|| data.clone()),
             keys: Vec::new(),
             own: None,
@@ -217,7 +213,7 @@ impl Treatment {
     fn len(&self, len: usize) -> usize {
         let prefix = self.own.map_or(0, |own| self.keys[own].prefix.len());
         let fronts = prefix + self.nonces.inline();
-        fronts + self.mode.info().encrypted_len(len) + self.tags.bytes()
+        fronts + self.mode.info().encrypted_len(len) + self.tags
     }
 
     pub(crate) fn encrypted_type(&self, of: &DataType) -> DataType {
@@ -303,7 +299,7 @@ impl Treatment {
         let padding = growth(self.mode.info());
         let prefixes = self.keys.iter().map(|key| key.prefix.len());
         let prefix = prefixes.max().unwrap_or(0);
-        let more = prefix + self.nonces.inline() + padding + self.tags.bytes();
+        let more = prefix + self.nonces.inline() + padding + self.tags;
         let most = bytes.saturating_add(count.saturating_mul(more));
         (most, count)
     }
@@ -382,7 +378,7 @@ impl Treatment {
         let own = [self.own.unwrap_or(0) as u32];
         let data = self.data::<O>(array.len());
         let of = self.encrypted_type(array.data_type());
-        let op = match self.tags.bytes() {
+        let op = match self.tags {
             0 => Op::Encrypt,
             _ => Op::Seal,
         };
@@ -410,7 +406,6 @@ impl Treatment {
                 data: data.as_ref().map(|data| data.part(0..count)),
                 prefixes: self.prefixes(&places, count),
                 inline: self.nonces.inline() > 0,
-                tags: None,
             };
             let keyed = self.keyed(places);
             let made = columns.texts(&keyed, 0..count, op, self.tags, making);

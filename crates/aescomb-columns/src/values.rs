@@ -14,8 +14,8 @@ mod team;
 
 pub use memory::room;
 pub use packed::{
-    Columns, Data, Flat, Keyed, Made, Making, PIECE, Places, STRETCH, Stopped, TagPlace, Values,
-    growth, with_comb,
+    Columns, Data, Flat, Keyed, Made, Making, PIECE, Places, STRETCH, Stopped, Values, growth,
+    with_comb,
 };
 pub use present::{Chosen, Present};
 pub use random::nonces;

@@ -261,8 +261,6 @@ pub struct Columns<'a, O: Clone> {
     pub prefixes: Option<Flat<'a>>,
     /// Whether nonces stand in front of results.
     pub inline: bool,
-    /// Tags that texts are opened with, if these are not at their ends.
-    pub tags: Option<Cow<'a, [u8]>>,
 }
 
 /// Associated data of a batch.
@@ -298,36 +296,10 @@ impl<O: OffsetSizeTrait> Data<'_, O> {
 
 /// Where results go.
 enum Target<'a, O: Clone> {
-    /// To these places in the memory.
-    Texts(Places<'a, O>, &'a mut [MaybeUninit<u8>], TagsOf<'a>),
+    /// To these places in the memory, with tags of so many bytes attached.
+    Texts(Places<'a, O>, &'a mut [MaybeUninit<u8>], usize),
     /// Tags of so many bytes, one after the other, that are made or given.
     Tags(&'a mut [u8], usize),
-}
-
-/// The tags of texts.
-enum TagsOf<'a> {
-    /// Of so many bytes, at the ends of texts.
-    Behind(usize),
-    /// Of so many bytes, one after the other.
-    Apart(&'a mut [u8], usize),
-}
-
-/// Where the tags of values are, of so many bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagPlace {
-    /// At their ends.
-    Behind(usize),
-    /// In front of the ciphertext, where texts that are opened do not begin.
-    Front(usize),
-}
-
-impl TagPlace {
-    /// Bytes of tags.
-    pub fn bytes(self) -> usize {
-        match self {
-            TagPlace::Behind(bytes) | TagPlace::Front(bytes) => bytes,
-        }
-    }
 }
 
 /// What became of a batch.
@@ -371,13 +343,8 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
     }
 
     /// Where the library writes results: behind what is in front of them, which is written
-    /// here, and so much room.
-    fn places(
-        &self,
-        ends: &[O],
-        room: usize,
-        memory: &mut [MaybeUninit<u8>],
-    ) -> Places<'static, O> {
+    /// here.
+    fn places(&self, ends: &[O], memory: &mut [MaybeUninit<u8>]) -> Places<'static, O> {
         let inline = self.nonces.as_ref().filter(|_| self.inline);
         let mut front = 0;
         for flat in self.prefixes.iter().chain(inline) {
@@ -392,7 +359,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         }
         // A place goes on over what is in front of the next result, which the library leaves as
         // it is: results are shorter. Such places take half as long to look at as slots.
-        let (first, before) = (ends[0], O::usize_as(front + room));
+        let (first, before) = (ends[0], O::usize_as(front));
         let mut offsets: Vec<O> = ends.iter().map(|end| *end - first + before).collect();
         if let Some(last) = offsets.last_mut() {
             *last = *last - before;
@@ -414,7 +381,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         keys: &Keyed<'_>,
         messages: Range<usize>,
         op: Op,
-        tags: TagPlace,
+        tags: usize,
         making: &mut Making<'_, O>,
     ) -> Result<(), Stopped> {
         let info = keys
@@ -428,13 +395,11 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         if self.inline {
             front += width(&self.nonces);
         }
-        let (sealing, apart) = (op == Op::Seal, matches!(tags, TagPlace::Front(_)));
         let (first, start) = (making.ends.len() - 1, making.used);
         self.end(making, |len| match op {
-            Op::Encrypt | Op::Seal => front + info.encrypted_len(len) + tags.bytes(),
-            _ if apart => len,
+            Op::Encrypt | Op::Seal => front + info.encrypted_len(len) + tags,
             // One that is too short is refused.
-            _ => len.saturating_sub(tags.bytes()),
+            _ => len.saturating_sub(tags),
         })?;
         let ends = &mut making.ends[first..];
         let end = ends[self.count].as_usize();
@@ -443,33 +408,14 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             // What was padding stays as it is.
             spare.fill(MaybeUninit::new(0));
         }
-        let room = if sealing && apart { tags.bytes() } else { 0 };
-        let places = self.places(ends, room, spare);
-        let mut given = match &self.tags {
-            Some(tags) => tags.to_vec(),
-            None => vec![0; room * self.count],
-        };
-        let to = match tags {
-            TagPlace::Behind(bytes) => TagsOf::Behind(bytes),
-            TagPlace::Front(bytes) => TagsOf::Apart(&mut given, bytes),
-        };
+        let places = self.places(ends, spare);
         let keys = |range: Range<usize>| {
             let range = messages.start + range.start..messages.start + range.end;
             (keys.keys(), keys.places(range))
         };
-        let done = self.run_share(&keys, op, 0..self.count, Target::Texts(places, spare, to));
+        let done = self.run_share(&keys, op, 0..self.count, Target::Texts(places, spare, tags));
         let Done { failed, lens } =
             done.map_err(|(error, start)| Stopped::Refused(error, start))?;
-        if room > 0 {
-            let tags = Flat {
-                bytes: given.into(),
-                width: room,
-            };
-            match room {
-                16 => tags.put::<16, O>(ends, front, spare),
-                _ => tags.put_any(ends, front, spare),
-            }
-        }
         making.used = match lens {
             Some(lens) => close_up(spare, ends, &lens),
             None => end,
@@ -543,13 +489,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                 Target::Texts(places, memory, tags) => {
                     let text = Text::copy_uninit(&self.texts.bytes, memory);
                     let batch = Packed::new(text, texts).output(places.piece(own.clone()));
-                    match tags {
-                        TagsOf::Behind(bytes) => batch.tags_attached(*bytes),
-                        TagsOf::Apart(tags, width) => {
-                            let tags = &mut tags[own.start * *width..own.end * *width];
-                            batch.tags(tags, *width, *width)
-                        }
-                    }
+                    batch.tags_attached(*tags)
                 }
                 Target::Tags(bytes, width) => {
                     let text = Text::read_only(&self.texts.bytes);
