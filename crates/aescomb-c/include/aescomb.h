@@ -587,7 +587,7 @@ typedef struct aescomb_message {
      */
     const uint8_t *src;
     /**
-     * Its length; with an appended tag that is opened, with the tag.
+     * Its length; with an attached tag that is opened, with the tag.
      */
     size_t src_len;
     /**
@@ -597,7 +597,7 @@ typedef struct aescomb_message {
     uint8_t *dst;
     /**
      * Its room. At least as much as `aescomb_mode_encrypted_len` says of the plaintext,
-     * also for opening; with an appended tag that is sealed, and the tag.
+     * also for opening; with an attached tag that is sealed, and the tag.
      */
     size_t dst_len;
     /**
@@ -615,7 +615,7 @@ typedef struct aescomb_message {
     size_t data_len;
     /**
      * Where the tag goes, or where it is if it is to be checked, and then it is only
-     * read. If it is appended, the library writes here where it is.
+     * read. If it is attached, the library writes here where it is.
      */
     uint8_t *tag;
     /**
@@ -627,10 +627,11 @@ typedef struct aescomb_message {
      */
     uint32_t tag_len;
     /**
-     * Not 0: the tag, of `tag_len` bytes, lies right after the ciphertext. For sealing and
-     * opening.
+     * 1: ciphertext and tag are in one piece, of which `tag_len` bytes are the tag: the last,
+     * or the first where `tag_first` of `aescomb_info` says so ("siv"). For sealing and
+     * opening. Otherwise 0.
      */
-    uint32_t tag_appended;
+    uint32_t tag_attached;
     /**
      * Components of associated data, for modes that take several ("siv"); 0 for one, or
      * none.
@@ -646,7 +647,7 @@ typedef struct aescomb_message {
      */
     const struct aescomb_key *key;
     /**
-     * Written by the library: bytes of result, an appended tag included. 0 if the message
+     * Written by the library: bytes of result, an attached tag included. 0 if the message
      * failed, and for tags only.
      */
     size_t written;
@@ -722,6 +723,10 @@ typedef struct aescomb_info {
      */
     size_t tag_len_count;
     /**
+     * Not 0: a tag that is attached to a ciphertext stands before it ("siv").
+     */
+    uint32_t tag_first;
+    /**
      * The most components of associated data: 0, 1 or more. Where the nonce may be left
      * out (`nonce_len_min` is 0 and `nonce_len_max` is not), it is one of them.
      */
@@ -733,7 +738,7 @@ typedef struct aescomb_info {
  */
 typedef struct aescomb_result {
     /**
-     * Bytes of result, an appended tag included. 0 if the message failed, and for tags
+     * Bytes of result, an attached tag included. 0 if the message failed, and for tags
      * only.
      */
     size_t written;
@@ -758,11 +763,11 @@ typedef struct aescomb_packed {
      */
     uint32_t offset_bytes;
     /**
-     * Not 0: a tag of so many bytes lies right after each ciphertext, and `tags` is not
-     * looked at. Texts to open end in their tags; texts that are sealed become so much
+     * Not 0: each ciphertext is in one piece with a tag of so many bytes, as `tag_attached` of
+     * `aescomb_message` says, and `tags` is not looked at. Texts that are sealed become so much
      * longer and want a `dst_layout`, or a ring with room.
      */
-    uint32_t tag_appended;
+    uint32_t tag_attached;
     /**
      * Where the texts are read.
      */
