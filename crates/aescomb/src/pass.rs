@@ -2,12 +2,14 @@
 //! goes ([`Pass`]), once, for all widths, instruction sets and key forms.
 
 use crate::backend::Backend;
+use crate::block::Tables;
+use crate::cipher::{Cipher, PerLane, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
-use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
-use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Last, MAX_LANES, Piece};
+use crate::isa::{Isa, RoundKeys, Wide};
+use crate::lane_keys::LaneKeys;
 use crate::mode::Info;
+use crate::schedule::{DERIVED, FORWARD, Uses};
 
 /// The most bytes of a message's parts.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,7 @@ pub(crate) enum Feed {
     /// From the result of the block before: not side by side.
     Serial,
     /// There is none.
-    Alone,
+    None,
     /// It is the input block before.
     Input,
     /// From the block's place in the message, by `advance`.
@@ -65,7 +67,7 @@ pub(crate) enum Feed {
     /// As [`Pass::BLOCKS`] says: in a group, rows of neighbouring blocks of one
     /// message take the place of rows of blocks of many messages, where messages are
     /// long.
-    Place,
+    Blocks,
 }
 
 /// A step of a mode whose state is one block, `s`, of which the next call of the cipher
@@ -82,27 +84,18 @@ pub(crate) enum Link {
     Beside,
 }
 
-/// What a block of state holds, for [`Feed::Place`].
+/// What a block of state holds, for [`Feed::Blocks`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
-    Place,
+    Position,
     /// The sum of something of all blocks so far.
     Sum,
     /// A hash by [`Cipher::hash`], in this field.
     Hash { polyval: bool },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
-    Last,
+    Previous,
 }
-
-/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
-/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
-/// registers.
-pub(crate) type Tables = [Block; 2 * MAX_LANES];
-/// Where the second row of [`Tables`] begins.
-pub(crate) const SECOND: usize = MAX_LANES;
-/// Blocks in the widest register there is.
-pub(crate) const MAX_UNIT: usize = 4;
 
 /// What the rows of a message leave for its finish. Of modes that take two blocks at a
 /// time, twice as much.
@@ -147,26 +140,6 @@ pub(crate) fn doubles<C: Cipher>(c: &C, x: C::W, places: C::W) -> C::W {
     x.times_power(places.shuffle(both))
 }
 
-/// A number in both halves of a block.
-#[inline(always)]
-pub(crate) fn both(n: usize) -> Block {
-    ((n as u128) << 64 | n as u128).to_le_bytes()
-}
-
-/// The cipher alone.
-pub(crate) const FORWARD: Uses = Uses {
-    forward: true,
-    inverse: false,
-    second: false,
-    constants: 0,
-};
-/// The inverse cipher alone.
-pub(crate) const INVERSE: Uses = Uses {
-    forward: false,
-    inverse: true,
-    ..FORWARD
-};
-
 /// Rows that a mode makes of a message's facts, one block of each message. In the
 /// last one the engine puts the tag, for the pass after the one that makes it.
 pub(crate) const HEADER: usize = 4;
@@ -181,6 +154,35 @@ pub(crate) struct Own<W> {
     pub first: [W; 2],
     /// The same of the second key, if there is one.
     pub second: [W; 2],
+}
+
+/// Up to 16 bytes of every message: what rows leave over.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<W> {
+    /// The bytes, and zeros.
+    pub block: W,
+    /// How many there are, in every byte: [`Wide::first_bytes`] and those after it.
+    pub count: W,
+}
+
+impl<W: Wide> Piece<W> {
+    #[inline(always)]
+    pub(crate) fn none<S: Isa<W = W>>(s: S) -> Self {
+        let zero = s.splat(&[0; 16]);
+        Piece {
+            block: zero,
+            count: zero,
+        }
+    }
+}
+
+/// The end of a message, in all lanes at once.
+pub(crate) struct Last<W> {
+    pub first: Piece<W>,
+    /// For [`Tail::Double`]: the bytes after the first 16.
+    pub second: Piece<W>,
+    /// Whether any message has some.
+    pub more: bool,
 }
 
 /// A pass over a message: what happens to it, written for one message and run on
@@ -327,15 +329,15 @@ pub(crate) trait Pass {
         c.zero()
     }
 
-    /// For [`Feed::Place`]: what each block of state is.
+    /// For [`Feed::Blocks`]: what each block of state is.
     const BLOCKS: &'static [Holds] = &[];
 
-    /// For [`Feed::Place`]: about how many rows' time `tables` takes.
+    /// For [`Feed::Blocks`]: about how many rows' time `tables` takes.
     const TABLES: usize = 0;
 
-    /// For [`Feed::Place`]: from how many bytes on a message is done by itself from
+    /// For [`Feed::Blocks`]: from how many bytes on a message is done by itself from
     /// beginning to end, under the one key of a call.
-    const ALONE_FROM: usize = usize::MAX;
+    const SOLO_FROM: usize = usize::MAX;
 
     /// Below how many bytes messages of one length are nevertheless better done in lanes,
     /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
@@ -348,12 +350,12 @@ pub(crate) trait Pass {
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
     const ENDS_ALIKE: bool = false;
 
-    /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
+    /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
     /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
     fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut Tables) {}
 
-    /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
+    /// For [`Feed::Blocks`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
@@ -368,6 +370,35 @@ pub(crate) trait Pass {
 #[inline(always)]
 pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
     M::TAIL.rows(len, M::STRIDE, if M::PAIR { 32 } else { 16 })
+}
+
+/// Whether rows leave more than 16 bytes.
+pub(crate) const fn two_pieces<M: Pass>() -> bool {
+    M::PAIR || matches!(M::TAIL, Tail::Double)
+}
+
+/// Whether the result of a message's end is a whole block.
+pub(crate) const fn whole_end<M: Pass>() -> bool {
+    matches!(M::TAIL, Tail::Padded | Tail::Filled)
+}
+
+/// One key for the loops of `M`.
+#[inline(always)]
+pub(crate) fn uniform<'k, S: Isa, M: Pass>(
+    s: S,
+    keys: &'k S::Keys,
+    key: &'k Expanded,
+) -> Uniform<'k, S> {
+    Uniform::new(s, keys, key, M::USES, M::AES_128)
+}
+
+/// A key for each lane, for the loops of `M`.
+#[inline(always)]
+pub(crate) fn per_lane<S: Isa, M: Pass, const L: usize>(
+    s: S,
+    keys: &LaneKeys<L>,
+) -> PerLane<'_, S, L> {
+    PerLane::new(s, keys, M::AES_128)
 }
 
 /// A mode's state: `[W; N]`.
