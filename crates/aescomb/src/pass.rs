@@ -1,5 +1,101 @@
 //! The contract of modes: what one says of itself ([`Registered`]) and of how one message
 //! goes ([`Pass`]), once, for all widths, instruction sets and key forms.
+//!
+//! # How the items go together
+//!
+//! Anything that a mode does not need keeps its default.
+//!
+//! - **Rows run on all lanes**, also on those without a message or with a shorter one.
+//!   Idle lanes read and write scratch memory; their results are discarded. A step must not
+//!   fail on any value.
+//! - **State** is `[W; N]`, at most three blocks (`MAX_STATE`). It is in registers inside
+//!   a window and in memory between two.
+//! - **Header.** Up to four rows (`HEADER`) that a mode makes of lengths, nonce and the
+//!   given tag (`Facts` in `facts.rs`): of one message or of a group's, by the same function.
+//!   What comes of lengths other than the text's is worked out once for a group where they
+//!   are alike; `block` is the slow way, message by message, for what rows cannot say. With
+//!   two passes the last row is for the tag. A nonce of a whole
+//!   block needs no header function: with `NONCE`, `begin` finds it in `h[0]`. What `begin`
+//!   and `text` write into `h` is there for `finish` and `tag`.
+//! - **`Tail`** says what rows leave for `finish`, and `DATA` likewise for `absorb_last`:
+//!
+//!   | | leaves | for example |
+//!   |---|---|---|
+//!   | `None` | nothing: whole blocks | ECB, CBC |
+//!   | `Part` | 1 to 15 bytes; no finish without them | CTR, GCM |
+//!   | `Padded` | 0 to 15 bytes, of which a whole block of result is made | PKCS#7 |
+//!   | `Short` | 0 to 15 bytes; always a finish | JAMBU |
+//!   | `Last` | the last 1 to 16 bytes, none only of an empty message | CMAC, PMAC |
+//!   | `Filled` | the same, of which a whole block of result is made | COPA |
+//!   | `Double` | the last whole block and what follows it; all of a shorter message | XTS, SIV |
+//!
+//!   Pieces come with zeros after them and with their numbers of bytes. Results beyond
+//!   those are not written, but what a mode adds to its tag it must cut itself.
+//! - **Rows that are no block.** With `PAIR` a row is two blocks of the message, and `pair`
+//!   takes the place of `step`; then twice as much may be left, in two pieces (OTR, COBRA).
+//!   `STRIDE` and `DATA_STRIDE` are the bytes from row to row, if not as many as a row has:
+//!   CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
+//!   that are not its own as they were.
+//! - **Texts that change their length.** A mode says so in `INFO.lengths`, and the scheduler
+//!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
+//!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
+//!   message moved behind its zeros and back. With `MOVED` a pass finds it there.
+//! - **Associated data.** `DATA` is `None` where a pass takes none. `DATA_BEGINS` leaves
+//!   out bytes that are in the header already (CCM puts the length before them). With
+//!   `VECTOR` associated data is a vector of components, and the nonce, if there is one,
+//!   is its last; every component then gets its `absorb_last`, an empty one too.
+//! - **Passes.** `MORE` says that `Then` follows: for SIV and GCM-SIV, whose tag comes
+//!   before the ciphertext. The first pass's tag is in the last header row of the second;
+//!   an opening has the given one there from the start. `AGAIN` reads what the pass
+//!   before has written. `header`, `derive`, `NONCE` and `USES` of the first pass are for
+//!   both.
+//! - **Keys.** `USES` names the schedules and how many of the key's constants lanes are
+//!   given. Declaring too few shows up only in tests that use one key per message. A mode with a key for every
+//!   message (`DERIVES`) makes constants and one or two AES keys in `derive`; the engine
+//!   expands those of a group at once. With `MIXES` the round keys are made of the key's
+//!   and of the derived key's (Silver). A mode that uses a key made of the user's key
+//!   expands that in `constants` (POET, McOE-G).
+//! - **`Feed`** says whether the blocks of one message can be done side by side:
+//!
+//!   | | state of a block comes from | how messages go |
+//!   |---|---|---|
+//!   | `Serial` | the result of the block before | in groups, like all others |
+//!   | `None` | nothing | one by one (`span.rs`), in the caller's order |
+//!   | `Input` | the input block before | likewise |
+//!   | `Counter` | its place, by `advance` | likewise |
+//!   | `Blocks` | what `BLOCKS` says | in groups that change over to neighbouring blocks |
+//!
+//!   `None`, `Input` and `Counter` are for modes without headers, associated data and
+//!   tags. `Serial` is right for any mode.
+//!
+//! # Neighbouring blocks
+//!
+//! `step` is the same function. It must move its state by these operations of the
+//! `Cipher`, which for messages side by side are the plain ones:
+//!
+//! | | messages side by side | neighbouring blocks, n to a row |
+//! |---|---|---|
+//! | `stride` | 1 | n |
+//! | `doubled` | doubled once | doubled n times |
+//! | `hash` | (hash ^ x) H | the sum of products with powers of H, reduced once for up to 64 blocks |
+//! | `within` | all of a result | what of it belongs to the message |
+//! | `offset` | one step in the Gray code | n steps |
+//! | `stride_of` | a constant | what it grows by in n blocks |
+//! | `scaled` | multiplied once by a constant | n times |
+//! | `before` | what the row before left | what the lane before leaves |
+//! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
+//!
+//! `BLOCKS` says what each block of state holds, and so how it comes into lanes and
+//! back:
+//!
+//! - `Position`: depends on the block's place alone. All lanes get the message's, and
+//!   `spread` moves lane l by l blocks.
+//! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.
+//! - `Hash`: in lane 0, the result of `hash`.
+//! - `Previous`: what `before`, `running` and `horner` take; in the end, that of the last lane.
+//!
+//! A row that is not full is loaded with a mask; only its blocks count. With `ENDS_ALIKE` a
+//! message that is done by itself has its last bytes there too, in place of a finish.
 
 use crate::backend::Backend;
 use crate::block::Tables;
