@@ -1,6 +1,6 @@
 //! What the assembly must contain, read from the sources: the tokens of the
-//! instruction sets (`token!` lines) and the directions of the registered modes
-//! (`register!` lines, and `type Forward` and `type Backward` of their files).
+//! instruction sets (`token!` lines) and the directions of the modes (the lines of `modes!`,
+//! and `type Forward` and `type Backward` of their files).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,13 +47,25 @@ pub fn read(src: &Path) -> Result<Expected, String> {
             tokens.extend(read_tokens(&isa, &open(&path)?)?);
         }
     }
+    let folder = src.join("modes");
+    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let file = path.file_stem().unwrap_or_default().to_string_lossy();
+        files.push((file.into_owned(), open(&path)?));
+    }
     let mut directions = BTreeSet::new();
-    for (file, name) in read_register(&open(&src.join("modes.rs"))?)? {
-        let text = open(&src.join("modes").join(format!("{file}.rs")))?;
-        directions.extend(read_directions(&file, &name, &text)?);
+    for name in read_modes(&open(&src.join("mode.rs"))?)? {
+        let head = format!("impl Registered for {name} {{");
+        let (file, text) = files
+            .iter()
+            .find(|(_, text)| text.contains(&head))
+            .ok_or(format!("no file in modes/ has impl Registered for {name}"))?;
+        directions.extend(read_directions(file, &name, text)?);
     }
     if tokens.is_empty() || directions.is_empty() {
-        return Err("the sources have no token! or register! lines".into());
+        return Err("the sources have no token! lines or no modes".into());
     }
     Ok(Expected { tokens, directions })
 }
@@ -83,23 +95,23 @@ fn read_tokens(isa: &str, text: &str) -> Result<Vec<Token>, String> {
         .collect()
 }
 
-/// `Name = file::Type;` lines: file and type.
-fn read_register(text: &str) -> Result<Vec<(String, String)>, String> {
+/// `Name "name": Kind;` lines: the types.
+fn read_modes(text: &str) -> Result<Vec<String>, String> {
     let body = text
-        .split_once("\nregister! {")
-        .and_then(|(_, rest)| rest.split_once("\n}"))
-        .ok_or("modes.rs has no register! { ... }")?
+        .split_once("\n        $then! {")
+        .and_then(|(_, rest)| rest.split_once("\n        }"))
+        .ok_or("mode.rs has no list of modes, $then! { ... }")?
         .0;
     body.lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with(['/', '#']))
         .map(|line| {
-            let parts = line
-                .strip_suffix(';')
-                .and_then(|line| line.split_once(" = "))
-                .and_then(|(_, path)| path.split_once("::"));
-            let (file, name) = parts.ok_or(format!("modes.rs: cannot read: {line}"))?;
-            Ok((file.to_owned(), name.to_owned()))
+            let name = line.strip_suffix(';').and_then(|line| {
+                let (name, rest) = line.split_once(" \"")?;
+                rest.contains("\": ").then_some(name)
+            });
+            let name = name.ok_or(format!("mode.rs: cannot read: {line}"))?;
+            Ok(name.to_owned())
         })
         .collect()
 }
@@ -172,13 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn registry_and_directions() {
-        let text = "x\nregister! {\n    /// Doc.\n    A = a::Aa;\n    B = b::Bb;\n}\n";
-        let lines = read_register(text).unwrap();
-        assert_eq!(
-            lines,
-            [("a".into(), "Aa".into()), ("b".into(), "Bb".into())]
-        );
+    fn modes_and_directions() {
+        let text = "x\n        $then! {\n            /// Doc.\n            A \"a\": Mac;\n            \
+                    Bb \"b-b\": Aead;\n        }\n";
+        assert_eq!(read_modes(text), Ok(vec!["A".into(), "Bb".into()]));
+        assert!(read_modes(&text.replace(": Mac", "")).is_err());
+        assert!(read_modes("x").is_err());
         let text = "impl Registered for Aa {\n    type Forward = pad::Padded<Encrypt>;\n    \
                     type Backward = Decrypt;\n}\n";
         let directions = read_directions("a", "Aa", text).unwrap();

@@ -4,17 +4,13 @@
 //! A good message is found to be good without a branch for each rule; what is wrong with a
 //! bad one is worked out afterwards (`refusal`).
 
-use crate::backend::Backend;
-use crate::batch::disjoint;
-use crate::engine::Work;
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Job, RECEIVED};
-use crate::key::Keys;
+use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint};
 use crate::key_set::KeySet;
-use crate::mode::{Info, Lengths, Op};
-use crate::modes::{Kernels, Mode};
-use crate::pass::UNLIMITED;
+use crate::mode::{Info, Lengths, Mode, Op};
+use crate::pass::{Limits, UNLIMITED};
+use crate::status::Status;
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -48,7 +44,13 @@ pub(crate) struct Rules {
     untold: bool,
     /// An attached tag stands before the text.
     pub tag_first: bool,
+    /// What `refusal` says is allowed.
+    info: &'static Info,
+    limits: LimitsOf,
 }
+
+/// See [`Registered::limits`](crate::pass::Registered::limits).
+type LimitsOf = fn(usize) -> Limits;
 
 /// Bits of long lengths, of [`UNLIMITED`] bytes and more. Modes limit them, which `refusal`
 /// looks at.
@@ -64,19 +66,19 @@ pub(crate) fn is_short(len: usize) -> bool {
 
 impl Rules {
     /// Those of every operation, in the order of [`Op::ALL`], whether the mode has it or not.
-    pub(crate) const fn all(info: &Info) -> [Rules; 6] {
+    pub(crate) const fn all(info: &'static Info, limits: LimitsOf) -> [Rules; 6] {
         let [a, b, c, d, e, f] = Op::ALL;
         [
-            Rules::of(info, a),
-            Rules::of(info, b),
-            Rules::of(info, c),
-            Rules::of(info, d),
-            Rules::of(info, e),
-            Rules::of(info, f),
+            Rules::of(info, limits, a),
+            Rules::of(info, limits, b),
+            Rules::of(info, limits, c),
+            Rules::of(info, limits, d),
+            Rules::of(info, limits, e),
+            Rules::of(info, limits, f),
         ]
     }
 
-    pub(crate) const fn of(info: &Info, op: Op) -> Rules {
+    pub(crate) const fn of(info: &'static Info, limits: LimitsOf, op: Op) -> Rules {
         let shrinks = matches!(
             (op, info.lengths),
             (Op::Decrypt, Lengths::Padded) | (Op::Open, Lengths::Filled | Lengths::Untold)
@@ -125,6 +127,8 @@ impl Rules {
             frames: shrinks || filled || untold,
             untold: untold && matches!(op, Op::Open),
             tag_first: info.tag_first,
+            info,
+            limits,
         }
     }
 
@@ -223,17 +227,16 @@ impl Rules {
         if self.take(job, job.src_len, 0) && self.take_shape(job, job.src_len) {
             return None;
         }
-        self.refusal_alone(key, job)
+        self.refusal_of_one(key, job)
     }
 
     #[cold]
-    fn refusal_alone(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
+    fn refusal_of_one(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
         let call = Call {
             mode: key.mode(),
             op: self.op,
             rules: self,
             keys: KeySet::Shared(key),
-            run: |_, _, _| {},
         };
         call.refusal(job, job.src_len)
     }
@@ -252,31 +255,6 @@ pub(crate) struct Call<'k> {
     pub op: Op,
     pub rules: &'static Rules,
     pub keys: KeySet<'k>,
-    /// The mode's kernels.
-    pub run: Run,
-}
-
-/// See [`Kernels::forward`].
-pub(crate) type Run = fn(Mode, Backend, Work<'_>);
-
-/// What all messages of a batch have in common, as far as it is known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Alike {
-    /// The lengths of texts.
-    pub texts: bool,
-    /// Those of associated data, of nonces and of tags.
-    pub data: bool,
-    /// The sizes of keys.
-    pub keys: bool,
-}
-
-impl Alike {
-    /// What no messages have.
-    pub(crate) const ALL: Alike = Alike {
-        texts: true,
-        data: true,
-        keys: true,
-    };
 }
 
 /// What texts of a batch may be whose messages differ in nothing else.
@@ -331,52 +309,42 @@ pub(crate) struct Admission<'c, 'k> {
 /// Of a message without a tag that has two components, which none has.
 const NO_SHAPE: Shape = (0, 2);
 
-/// The mode does not have it.
-#[cold]
-#[inline(never)]
-pub(crate) fn no_operation(mode: Mode, op: Op) -> Error {
-    let allowed = Allowed::Ops(mode.info().kind.ops());
-    Error::new(Field::Operation, op, allowed)
-}
-
 impl<'k> Call<'k> {
-    /// A call with these keys, or with those that messages have, of which `own` is the first.
-    ///
-    /// In line: a result of this size that comes from a call is copied, and waits for the
-    /// stores that made it.
-    #[inline(always)]
-    pub(crate) fn new<M: Kernels>(
-        keys: Keys<'k, M>,
-        own: Option<&Expanded>,
-        op: Op,
-        run: Run,
-    ) -> Result<Call<'k>, Error> {
-        let mode = match (keys.mode(), own) {
-            (Ok(mode), _) => mode,
-            (Err(_), Some(own)) => own.mode(),
-            (Err(error), None) if error.field == Field::Key => {
-                return Err(error.at(0));
-            }
-            (Err(error), None) => return Err(error),
-        };
-        let keys = keys.set;
-        if !mode.info().kind.has(op) {
-            return Err(no_operation(mode, op));
-        }
-        Ok(Call {
-            mode,
-            op,
-            rules: mode.rules(op),
-            keys,
-            run,
-        })
-    }
-
     pub(crate) fn admission(&self) -> Admission<'_, 'k> {
         Admission {
             call: self,
             shape: NO_SHAPE,
         }
+    }
+
+    /// Checks jobs of messages, and reports them as done; what is wrong with the first that
+    /// is bad.
+    #[allow(unsafe_code)]
+    pub(crate) fn check(&self, jobs: &mut [Job]) -> Result<Alike, Error> {
+        let mut admission = self.admission();
+        let Some(first) = jobs.first() else {
+            return Ok(Alike::ALL);
+        };
+        admission.admit(first).map_err(|e| e.at(0))?;
+        let (_, len) = self.prepared(first);
+        // SAFETY: there are so many jobs, and they are borrowed.
+        if let Some((texts, data)) =
+            unsafe { self.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
+            && let Some(keys) = self.have_keys(jobs.iter())
+        {
+            return Ok(Alike { texts, data, keys });
+        }
+        let mut equal = true;
+        for (i, job) in jobs.iter_mut().enumerate() {
+            let written = admission.admit(job).map_err(|e| e.at(i))?;
+            job.report(Status::Done, written);
+            equal &= self.prepared(job).1 == len;
+        }
+        Ok(Alike {
+            texts: equal,
+            data: false,
+            keys: self.has_shared_key(),
+        })
     }
 
     pub(crate) fn has_shared_key(&self) -> bool {
@@ -473,7 +441,7 @@ impl<'k> Call<'k> {
         let rules = self.rules;
         let needed = rules.written(len);
         let dst_len = job.dst_len;
-        let info = self.mode.info();
+        let info = rules.info;
         fn wrong(field: Field, given: impl Into<Given>, allowed: Allowed) -> Option<Error> {
             Some(Error::new(field, given, allowed))
         }
@@ -506,7 +474,7 @@ impl<'k> Call<'k> {
             };
             return wrong(Field::DataCount, given, allowed);
         }
-        let limits = self.mode.limits(job);
+        let limits = (rules.limits)(job.nonce_len as usize);
         // What no memory has, foreign jobs may claim.
         let memory = isize::MAX as usize;
         let most = |n: u64| Allowed::AtMost(usize::try_from(n).map_or(memory, |n| n.min(memory)));
@@ -736,7 +704,12 @@ mod tests {
             let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
             let key = AnyKey::for_mode(*mode, &raw).unwrap();
             for op in info.kind.ops() {
-                let call = Call::new(Keys::from(&key), None, op, |_, _, _| {}).unwrap();
+                let call = Call {
+                    mode: *mode,
+                    op,
+                    rules: mode.rules(op),
+                    keys: KeySet::Shared(key.expanded()),
+                };
                 for attached in [0, 1] {
                     if attached > 0 && info.kind != Kind::Aead {
                         continue;
@@ -784,7 +757,7 @@ mod tests {
                                     .map(|job| unsafe { job.written.assume_init() })
                                     .collect();
                                 assert_eq!(scalar, Ok(written), "{what:?}");
-                            } else if scalar.is_ok() && *taken && crate::isa::detect::vaes512() {
+                            } else if scalar.is_ok() && *taken && crate::detect::vaes512() {
                                 // Where nothing is read or written, it may lie anywhere.
                                 let empty = jobs[place].src_len == 0 || !call.rules.writes();
                                 assert!(call.rules.untold || empty, "{what:?}");

@@ -1,12 +1,8 @@
 //! The implementations of AES, and which one a CPU gets.
 
-use crate::error::{Allowed, Error, Field};
-use crate::mode::UnknownName;
-use core::fmt;
-use core::str::FromStr;
-
 #[cfg(target_arch = "x86_64")]
-use crate::isa::detect;
+use crate::detect;
+use core::fmt;
 
 /// An implementation of AES and of what the modes need around it. All of them
 /// give the same results; they differ in speed and in the CPUs they need.
@@ -143,18 +139,6 @@ impl Backend {
             Backend::Portable => 4,
         }
     }
-
-    pub(crate) fn check(self) -> Result<(), Error> {
-        if self.is_available() {
-            return Ok(());
-        }
-        let place = Backend::ALL.iter().position(|b| *b == self);
-        Err(Error::new(
-            Field::Backend,
-            place.unwrap_or_default(),
-            Allowed::Nothing,
-        ))
-    }
 }
 
 impl fmt::Display for Backend {
@@ -162,65 +146,3 @@ impl fmt::Display for Backend {
         f.write_str(self.name())
     }
 }
-
-impl FromStr for Backend {
-    type Err = UnknownName;
-
-    fn from_str(s: &str) -> Result<Self, UnknownName> {
-        Backend::ALL
-            .into_iter()
-            .find(|b| b.name() == s)
-            .ok_or(UnknownName::of("backend"))
-    }
-}
-
-/// The only `match` over instruction sets: `$body` with `$s` the token of `$backend`. Where
-/// `$serial` says so, code is also made for those that only serial modes gain from, and
-/// `$twice` for the one with twice as many registers in flight.
-macro_rules! dispatch {
-    ($backend:expr, $s:ident => $body:expr) => {
-        $crate::backend::dispatch!($backend, const { false }, $s => $body)
-    };
-    ($backend:expr, const $serial:block $(&& $twice:expr)?, $s:ident => $body:expr) => {{
-        // Unit tests do without: all kernels once more would take as long to compile as
-        // all else together.
-        #[cfg(all(target_arch = "x86_64", not(test)))]
-        {
-            use $crate::isa::{Ni, Vaes256, Vaes256Vl, Vaes512, Vaes512x8};
-            match $backend {
-                $crate::Backend::Vaes512 => {
-                    if const $serial
-                        $(&& $twice)?
-                        && let Some($s) = Vaes512x8::detect()
-                    {
-                        return $body;
-                    }
-                    if let Some($s) = Vaes512::detect() {
-                        return $body;
-                    }
-                }
-                $crate::Backend::Vaes256Vl if const $serial => {
-                    if let Some($s) = Vaes256Vl::detect() {
-                        return $body;
-                    }
-                }
-                $crate::Backend::Vaes256Vl | $crate::Backend::Vaes256 => {
-                    if let Some($s) = Vaes256::detect() {
-                        return $body;
-                    }
-                }
-                $crate::Backend::Aesni => {
-                    if let Some($s) = Ni::detect() {
-                        return $body;
-                    }
-                }
-                $crate::Backend::Portable => {}
-            }
-        }
-        #[cfg(any(not(target_arch = "x86_64"), test))]
-        let _ = ($backend, $($twice)?);
-        let $s = $crate::isa::Portable::<4>;
-        $body
-    }};
-}
-pub(crate) use dispatch;

@@ -4,7 +4,7 @@
 //! given with them.
 #![allow(unsafe_code)]
 
-use crate::isa::Block;
+use crate::block::Block;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
 use subtle::ConstantTimeEq;
@@ -110,4 +110,41 @@ pub(crate) unsafe fn scatter(from: &[Block], parts: &[(*mut u8, usize)]) {
 pub(crate) fn is_zero(block: &Block) -> bool {
     let bits = u128::from_ne_bytes(*block);
     (bits as u64 | (bits >> 64) as u64).ct_eq(&0).into()
+}
+
+/// How many bytes of a last block are padding; `None` if it ends in none. Looks at
+/// all bytes in the same way whatever they are; only the verdict is branched on.
+pub(crate) fn padding_len(last: &Block) -> Option<usize> {
+    let n = last[15];
+    let mut wrong = u8::from(n.wrapping_sub(1) > 15);
+    for (i, byte) in last.iter().enumerate() {
+        // All ones in the last n bytes: those with 15 - i < n.
+        let padding = ((15 - i as i16 - i16::from(n)) >> 15) as u8;
+        wrong |= padding & (byte ^ n);
+    }
+    (wrong == 0).then_some(usize::from(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::padding_len;
+
+    #[test]
+    fn every_last_byte() {
+        for n in 0..=255u8 {
+            let mut last = [0xee; 16];
+            let pad = usize::from(n).min(16);
+            last[16 - pad..].fill(n);
+            last[15] = n;
+            let expected = (1..=16).contains(&n).then_some(usize::from(n));
+            assert_eq!(padding_len(&last), expected);
+            // A change is noticed in the padding, and nowhere else.
+            for i in 0..15 {
+                let mut wrong = last;
+                wrong[i] ^= 0x80;
+                let padded = 16 - i <= pad;
+                assert_eq!(padding_len(&wrong), if padded { None } else { expected });
+            }
+        }
+    }
 }

@@ -1,16 +1,19 @@
 //! [`Comb`]: the scheduler object that calls go through.
 
-use crate::admission::{Alike, Call, Run};
+use crate::admission::Call;
 use crate::backend::Backend;
-use crate::batch::{Batch, Status};
+use crate::batch::Batch;
+use crate::block::Block;
 use crate::bytes::is_zero;
-use crate::engine::{Memory, Work};
-use crate::error::{Allowed, Error, Failed, Field, OpenError};
-use crate::isa::Block;
-use crate::job::{Aligned, Job};
-use crate::key::Keys;
-use crate::mode::Op;
-use crate::modes::{AeadMode, AnyMode, CipherMode, Kernels, MacMode, Mode};
+use crate::engine::{FAILED, Memory, Work};
+use crate::error::{Allowed, Error, Failed, Field, OpenError, available};
+use crate::expanded::Expanded;
+use crate::job::{Aligned, Alike, Job};
+use crate::key::AnyMode;
+use crate::keys::Keys;
+use crate::mode::{Mode, Op};
+use crate::modes::{AeadMode, CipherMode, Kernels, MacMode, no_operation};
+use crate::status::Status;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -93,7 +96,7 @@ impl Comb {
     /// # Errors
     /// [`Field::Backend`] where the CPU lacks it.
     pub fn with_backend(backend: Backend) -> Result<Comb, Error> {
-        backend.check()?;
+        available(backend)?;
         Ok(Comb {
             backend: Some(backend),
             ..Comb::new()
@@ -273,11 +276,11 @@ impl Comb {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(failed);
         }
-        let call = Call::new(keys, batch.own_key(), op, run)?;
+        let call = call(keys, batch.own_key(), op)?;
         check_count(batch.count())?;
         let mut pending = Pending::new(batch);
         let alike = pending.batch.check(&call)?;
-        self.execute(&call, alike, pending.batch, &mut failed);
+        self.execute(&call, run, alike, pending.batch, &mut failed);
         pending.done = true;
         Ok(failed)
     }
@@ -308,7 +311,7 @@ impl Comb {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(());
         }
-        let call = Call::new(keys, batch.own_key(), op, |_, _, _| {})?;
+        let call = call(keys, batch.own_key(), op)?;
         check_count(batch.count())?;
         // Messages are reported as done until it is dropped.
         Pending::new(batch).batch.check(&call).map(|_| ())
@@ -318,6 +321,7 @@ impl Comb {
     pub(crate) fn execute<B: Batch + ?Sized>(
         &mut self,
         call: &Call<'_>,
+        run: Run,
         alike: Alike,
         batch: &mut B,
         failed: &mut Vec<u32>,
@@ -326,14 +330,14 @@ impl Comb {
         let mut start = 0;
         while start < n {
             let end = n.min(start + STRETCH);
-            self.stretch(call, alike, batch, start..end, failed);
+            self.stretch((call, run), alike, batch, start..end, failed);
             start = end;
         }
     }
 
     fn stretch<B: Batch + ?Sized>(
         &mut self,
-        call: &Call<'_>,
+        (call, run): (&Call<'_>, Run),
         alike: Alike,
         batch: &mut B,
         range: Range<usize>,
@@ -371,7 +375,7 @@ impl Comb {
             degree,
             verdicts: compares.then_some(verdicts),
         };
-        (call.run)(mode, backend, work);
+        run(mode, backend, work);
         if !compares && !rules.frames {
             return;
         }
@@ -398,6 +402,38 @@ impl Comb {
             }
         }
     }
+}
+
+/// A mode's kernels: see [`Kernels::forward`].
+pub(crate) type Run = fn(Mode, Backend, Work<'_>);
+
+/// A call with these keys, or with those that messages have, of which `own` is the first.
+///
+/// In line: a result of this size that comes from a call is copied, and waits for the stores
+/// that made it.
+#[inline(always)]
+pub(crate) fn call<'k, M: Kernels>(
+    keys: Keys<'k, M>,
+    own: Option<&Expanded>,
+    op: Op,
+) -> Result<Call<'k>, Error> {
+    let mode = match (keys.mode(), own) {
+        (Ok(mode), _) => mode,
+        (Err(_), Some(own)) => own.mode(),
+        (Err(error), None) if error.field == Field::Key => {
+            return Err(error.at(0));
+        }
+        (Err(error), None) => return Err(error),
+    };
+    if !mode.kind().has(op) {
+        return Err(no_operation(mode, op));
+    }
+    Ok(Call {
+        mode,
+        op,
+        rules: mode.rules(op),
+        keys: keys.set,
+    })
 }
 
 /// The kernels of any mode.
@@ -451,9 +487,6 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
         }
     }
 }
-
-/// A tag's difference from the one that came with the message, before it is known.
-pub(crate) const FAILED: Block = [0xff; 16];
 
 fn preferred(mode: Mode, op: Op) -> Backend {
     let info = mode.info();

@@ -17,55 +17,40 @@
 //! as `low + LANES <= 256`.
 #![allow(unsafe_code)]
 
-use crate::expanded::Expanded;
-use crate::isa::{Block, Isa, Uniform, Wide};
+use crate::expanded::{Expanded, FirstRounds, VALUES};
+use crate::isa::{Isa, Wide};
+use crate::schedule::FORWARD;
 use core::cell::Cell;
 
-/// Values of a byte.
-const VALUES: usize = 256;
-
-/// T, wiped on drop: 4 KiB.
-#[repr(C, align(64))]
-pub(crate) struct FirstRounds([Block; VALUES]);
-
-impl FirstRounds {
-    /// Of the key's cipher. Out of line, as it is done once a key.
-    #[inline(never)]
-    pub(crate) fn new<S: Isa>(s: S, key: &Expanded) -> Self {
-        let mut table = FirstRounds([[0; 16]; VALUES]);
-        s.enter(
-            #[inline(always)]
-            || {
-                let keys = s.keys(key, crate::pass::FORWARD);
-                let keys = s.load_keys(&keys, crate::pass::FORWARD, false);
-                let zero = s.first_round(&keys, s.splat(&[0; 16]));
-                let lanes = s.splat(&(S::LANES as u128).to_le_bytes());
-                let mut places = s.iota();
-                for row in table.0.chunks_exact_mut(S::LANES) {
-                    let x = s.first_round(&keys, places.swap_bytes()) ^ zero;
-                    // SAFETY: the row has so many blocks.
-                    unsafe { s.store(x, row.as_mut_ptr().cast()) };
-                    places = places.count32(lanes);
-                }
-            },
-        );
-        table
-    }
-
-    /// Those of `S::LANES` values from `low` on.
-    #[inline(always)]
-    fn row<S: Isa>(&self, s: S, low: usize) -> S::W {
-        assert!(low + S::LANES <= VALUES);
-        // SAFETY: they are in the table.
-        unsafe { s.load(self.0.as_ptr().add(low).cast()) }
-    }
+/// T of the key's cipher. Out of line, as it is done once a key.
+#[inline(never)]
+pub(crate) fn first_rounds<S: Isa>(s: S, key: &Expanded) -> FirstRounds {
+    let mut table = FirstRounds([[0; 16]; VALUES]);
+    s.enter(
+        #[inline(always)]
+        || {
+            let keys = s.keys(key, FORWARD);
+            let keys = s.load_keys(&keys, FORWARD, false);
+            let zero = s.first_round(&keys, s.splat(&[0; 16]));
+            let lanes = s.splat(&(S::LANES as u128).to_le_bytes());
+            let mut places = s.iota();
+            for row in table.0.chunks_exact_mut(S::LANES) {
+                let x = s.first_round(&keys, places.swap_bytes()) ^ zero;
+                // SAFETY: the row has so many blocks.
+                unsafe { s.store(x, row.as_mut_ptr().cast()) };
+                places = places.count32(lanes);
+            }
+        },
+    );
+    table
 }
 
-impl Drop for FirstRounds {
-    fn drop(&mut self) {
-        self.0 = [[0; 16]; VALUES];
-        zeroize::optimization_barrier(self);
-    }
+/// T of `S::LANES` values from `low` on.
+#[inline(always)]
+fn row<S: Isa>(table: &FirstRounds, s: S, low: usize) -> S::W {
+    assert!(low + S::LANES <= VALUES);
+    // SAFETY: they are in the table.
+    unsafe { s.load(table.0.as_ptr().add(low).cast()) }
 }
 
 /// The counters of a message's rows.
@@ -90,22 +75,21 @@ impl<'t, S: Isa> Counting<'t, S> {
 
     /// The cipher of the next row's counters, which are `counter` in reverse byte order.
     #[inline(always)]
-    pub(crate) fn encrypt(&self, c: &Uniform<'_, S>, counter: S::W) -> S::W {
-        let s = c.s;
+    pub(crate) fn encrypt(&self, s: S, keys: &S::Loaded<'_>, counter: S::W) -> S::W {
         let low = self.low.get();
         let x = if low + S::LANES <= VALUES {
             self.low.set(low + S::LANES);
-            s.repeat(self.base.get()) ^ self.table.row(s, low)
+            s.repeat(self.base.get()) ^ row(self.table, s, low)
         } else {
-            let x = c.first_round(counter.swap_bytes());
+            let x = s.first_round(keys, counter.swap_bytes());
             let low = usize::from(s.low_byte(counter));
             // Where the last byte overflows, lanes of one row have other bytes that differ.
             if low + S::LANES <= VALUES {
                 self.low.set(low + S::LANES);
-                self.base.set(s.first(x ^ self.table.row(s, low)));
+                self.base.set(s.first(x ^ row(self.table, s, low)));
             }
             x
         };
-        c.encrypt_rest(x)
+        s.encrypt_rest(keys, x)
     }
 }

@@ -2,17 +2,19 @@
 //! lanes or one message at a time, and runs the kernels. One instance per mode, direction
 //! and instruction set.
 
-use crate::admission::Alike;
-use crate::backend::{Backend, dispatch};
-use crate::counting::FirstRounds;
-use crate::expanded::Expanded;
-use crate::isa::{Block, Cipher, Isa, Once, Part, PerLane, Uniform, Way};
-use crate::job::{Job, one_by_one};
+use crate::backend::Backend;
+use crate::block::{Block, MAX_LANES, MAX_UNIT, Tables};
+use crate::cipher::{Cipher, OutOfLine};
+use crate::counting::first_rounds as make_first_rounds;
+use crate::expanded::{Expanded, FirstRounds};
+use crate::group::{Group, IDLE_BLOCKS, Lanes};
+use crate::isa::{Isa, dispatch};
+use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
-use crate::lanes::{Group, IDLE_BLOCKS, Lanes, MAX_LANES};
-use crate::pass::{Feed, MAX_UNIT, Pass, Tables, rows};
+use crate::pass::{Feed, Pass, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
+use crate::schedule::{Way, WhichKey};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -50,6 +52,9 @@ pub(crate) struct Work<'a> {
     pub verdicts: Option<&'a mut [Block]>,
 }
 
+/// A tag's difference from the one that came with the message, before it is known.
+pub(crate) const FAILED: Block = [0xff; 16];
+
 /// Runs `M` on all jobs.
 pub(crate) fn batch<M: Pass>(backend: Backend, work: Work<'_>) {
     dispatch!(
@@ -61,12 +66,12 @@ pub(crate) fn batch<M: Pass>(backend: Backend, work: Work<'_>) {
 
 /// Runs `M` on one message, with the widest registers there are.
 #[inline(always)]
-pub(crate) fn alone<M: Pass>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+pub(crate) fn one<M: Pass>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
     let backend = Backend::widest();
     if const { one_lane_is_all::<M>() } {
-        dispatch!(backend, s => kernel_alone::<_, M>(s.narrow(), key, job, verdict, true))
+        dispatch!(backend, s => kernel_one::<_, M>(s.narrow(), key, job, verdict, true))
     } else {
-        dispatch!(backend, s => kernel_alone::<_, M>(s, key, job, verdict, true))
+        dispatch!(backend, s => kernel_one::<_, M>(s, key, job, verdict, true))
     }
 }
 
@@ -82,7 +87,7 @@ const fn one_lane_is_all<M: Pass>() -> bool {
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
 const fn in_lanes<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial | Feed::Place)
+    matches!(M::FEED, Feed::Serial | Feed::Blocks)
 }
 
 /// Whether messages are done one by one in the caller's order: the CPU overlaps them by
@@ -93,7 +98,7 @@ const fn in_order<S: Isa, M: Pass>() -> bool {
 
 /// A message that came `by_itself` is counted: the second under a key makes its tables.
 #[inline(always)]
-fn kernel_alone<S: Isa, M: Pass>(
+fn kernel_one<S: Isa, M: Pass>(
     s: S,
     key: &Expanded,
     job: &Job,
@@ -144,13 +149,13 @@ fn kernel_alone<S: Isa, M: Pass>(
                 }
                 false => None,
             };
-            let mut beside = OneKey { s, key, keys: None };
+            let mut along = OneKey { s, key, keys: None };
             let shared = Shared {
                 s: n,
                 keys: &keys,
                 key,
             };
-            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut beside, derived);
+            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut along, derived);
         },
     )
 }
@@ -158,7 +163,7 @@ fn kernel_alone<S: Isa, M: Pass>(
 /// A message of a batch that has none beside it.
 #[inline(never)]
 fn left_over<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
-    kernel_alone::<S, M>(s, key, job, verdict, false);
+    kernel_one::<S, M>(s, key, job, verdict, false);
 }
 
 #[inline(never)]
@@ -262,9 +267,9 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     };
     let is_solo = |i: usize| {
         let job = &jobs[i];
-        i >= whole && job.len >= M::ALONE_FROM && job.data_len <= SHORT_DATA
+        i >= whole && job.len >= M::SOLO_FROM && job.data_len <= SHORT_DATA
     };
-    if const { has_solos::<S, M>() && M::ALONE_FROM < usize::MAX }
+    if const { has_solos::<S, M>() && M::SOLO_FROM < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
         && (0..jobs.len()).any(is_solo)
     {
@@ -367,12 +372,12 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
             let all = |i| keys.get(i);
             let derived = Some(&mut **derived);
             if let Some(one) = &one {
-                let beside = &mut OneKey {
+                let along = &mut OneKey {
                     s,
                     key,
                     keys: Some(one.keys),
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, beside, derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, along, derived);
             } else {
                 if const { M::USES.constants > 0 } {
                     for job in ahead.by_ref().take(group.keys().len()) {
@@ -389,12 +394,12 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
                     s,
                     keys: &**lane_keys,
                 };
-                let beside = &mut ManyKeys {
+                let along = &mut ManyKeys {
                     s,
                     key: all,
                     again: None,
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, beside, derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, along, derived);
             }
         }
     }
@@ -406,7 +411,7 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
 trait GroupKeys<S: Isa, const L: usize> {
     fn all<M: Pass>(&self) -> impl Cipher<W = S::W>;
     fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
-    fn once(&self) -> Once<'_, S, L>;
+    fn once(&self) -> OutOfLine<'_, S, L>;
 }
 
 /// One key for all.
@@ -419,17 +424,17 @@ struct Shared<'k, S: Isa> {
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     #[inline(always)]
     fn all<M: Pass>(&self) -> impl Cipher<W = S::W> {
-        Uniform::of::<M>(self.s, self.keys, self.key)
+        uniform::<_, M>(self.s, self.keys, self.key)
     }
 
     #[inline(always)]
     fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
-        Uniform::of::<M>(self.s.half(), self.keys, self.key)
+        uniform::<_, M>(self.s.half(), self.keys, self.key)
     }
 
     #[inline(always)]
-    fn once(&self) -> Once<'_, S, L> {
-        Once::one(self.s, self.keys, self.key)
+    fn once(&self) -> OutOfLine<'_, S, L> {
+        OutOfLine::shared(self.s, self.keys, self.key)
     }
 }
 
@@ -442,17 +447,17 @@ struct Each<'k, S: Isa, const L: usize> {
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
     #[inline(always)]
     fn all<M: Pass>(&self) -> impl Cipher<W = S::W> {
-        PerLane::of::<M>(self.s, self.keys)
+        per_lane::<_, M, _>(self.s, self.keys)
     }
 
     #[inline(always)]
     fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
-        PerLane::of::<M>(self.s.half(), self.keys)
+        per_lane::<_, M, _>(self.s.half(), self.keys)
     }
 
     #[inline(always)]
-    fn once(&self) -> Once<'_, S, L> {
-        Once::each(self.s, self.keys)
+    fn once(&self) -> OutOfLine<'_, S, L> {
+        OutOfLine::each(self.s, self.keys)
     }
 }
 
@@ -463,18 +468,18 @@ fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Expanded + Copy,
     group_keys: &impl GroupKeys<S, L>,
-    beside: &mut impl Beside,
+    along: &mut impl Along,
     derived: Option<&mut LaneKeys<L>>,
 ) {
     if M::DERIVES {
         if let Some(derived) = derived {
             let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-            let both = (s, beside.token());
+            let both = (s, along.token());
             let c = &group_keys.once();
             with_derived::<S, _, M, L, IDLE>(both, &mut group, c, bytes, derived);
         }
     } else {
-        passes::<S, M, L, IDLE>(s, &mut group, group_keys, beside);
+        passes::<S, M, L, IDLE>(s, &mut group, group_keys, along);
     }
 }
 
@@ -484,7 +489,7 @@ fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
 fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
     (s, wide): (S, B),
     group: &mut Group<'_, '_, L, IDLE>,
-    c: &Once<'_, S, L>,
+    c: &OutOfLine<'_, S, L>,
     bytes: usize,
     keys: &mut LaneKeys<L>,
 ) {
@@ -493,8 +498,8 @@ fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
         || {
             derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
             let keys = &*keys;
-            let beside = &mut Derived { s: wide, keys };
-            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, beside);
+            let along = &mut Derived { s: wide, keys };
+            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, along);
         },
     );
 }
@@ -504,7 +509,7 @@ fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
 fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &Group<'_, '_, L, IDLE>,
-    c: &Once<'_, S, L>,
+    c: &OutOfLine<'_, S, L>,
     bytes: usize,
     keys: &mut LaneKeys<L>,
 ) {
@@ -514,8 +519,8 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
         keys.set_rounds(10);
         let mut r = 0;
         while r < first.len() {
-            keys.set_round_key(s, Way::Encrypt, r, first[r]);
-            keys.set_round_key(s, Way::EncryptSecond, r, second[r]);
+            s.store_row(first[r], keys.round_key_mut(Way::Encrypt, r));
+            s.store_row(second[r], keys.round_key_mut(Way::EncryptSecond, r));
             if M::USES.inverse {
                 let whole = r == 0 || r == 10;
                 let row = if whole {
@@ -523,18 +528,18 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
                 } else {
                     s.inverse_mix(first[10 - r])
                 };
-                keys.set_round_key(s, Way::Decrypt, r, row);
+                s.store_row(row, keys.round_key_mut(Way::Decrypt, r));
             }
             r += 1;
         }
     } else {
-        s.expand_row(keys, own.first, bytes, Part::First);
+        s.expand_row(keys, own.first, bytes, WhichKey::First);
         if M::DERIVES_SECOND {
-            s.expand_row(keys, own.second, bytes, Part::Second);
+            s.expand_row(keys, own.second, bytes, WhichKey::Second);
         }
     }
     for (i, row) in own.constants.into_iter().enumerate() {
-        keys.set_subkey(s, i, row);
+        s.store_row(row, keys.subkey_mut(i));
     }
 }
 
@@ -543,12 +548,12 @@ fn passes<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
-    beside: &mut impl Beside,
+    along: &mut impl Along,
 ) {
-    pass::<S, M, L, IDLE>(s, group, group_keys, beside);
+    pass::<S, M, L, IDLE>(s, group, group_keys, along);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, group, group_keys, beside);
+        pass::<S, M::Then, L, IDLE>(s, group, group_keys, along);
     }
 }
 
@@ -559,32 +564,32 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
-    beside: &mut impl Beside,
+    along: &mut impl Along,
 ) {
     group.begin::<S, M>(s, &group_keys.once());
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
-        if const { matches!(M::FEED, Feed::Place) }
-            && beside.pays::<M>(&group.keys()[..window.lanes], rest)
+        if const { matches!(M::FEED, Feed::Blocks) }
+            && along.pays::<M>(&group.keys()[..window.lanes], rest)
         {
             // From a multiple of a row on.
-            let past = group.done() % beside.lanes();
+            let past = group.done() % along.lanes();
             if past == 0 {
                 for l in 0..window.lanes {
                     if let Some(next) = group.keys().get(l + 1) {
-                        beside.fetch::<M>(*next);
+                        along.fetch::<M>(*next);
                     }
-                    beside.lane::<M, L, IDLE>(group, l);
+                    along.lane::<M, L, IDLE>(group, l);
                 }
                 break;
             }
-            let rows = window.rows.min(beside.lanes() - past);
+            let rows = window.rows.min(along.lanes() - past);
             windows.give_back(window.rows - rows);
             window.rows = rows;
         }
         if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
-            beside.under(group.keys()[0], 0, |key| {
+            along.under(group.keys()[0], 0, |key| {
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
@@ -601,7 +606,7 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
 const FAR: usize = 16;
 
 /// The other way to do rows: messages one by one, blocks of each side by side.
-trait Beside {
+trait Along {
     type S: Isa;
     /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
     fn under(&self, key: u32, l: usize, f: impl FnOnce(&Expanded));
@@ -640,7 +645,7 @@ struct OneKey<'k, S: Isa> {
     keys: Option<&'k S::Keys>,
 }
 
-impl<S: Isa> Beside for OneKey<'_, S> {
+impl<S: Isa> Along for OneKey<'_, S> {
     type S = S;
 
     #[inline(always)]
@@ -692,7 +697,7 @@ fn first_rounds<S: Isa, M: Pass>(
     }
     Some(key.first_rounds(
         #[inline(always)]
-        || FirstRounds::new(s, key),
+        || make_first_rounds(s, key),
     ))
 }
 
@@ -732,7 +737,7 @@ struct ManyKeys<S, F> {
     again: Option<bool>,
 }
 
-impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Beside for ManyKeys<S, F> {
+impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Along for ManyKeys<S, F> {
     type S = S;
 
     #[inline(always)]
@@ -782,7 +787,7 @@ struct Derived<'d, S, const K: usize> {
     keys: &'d LaneKeys<K>,
 }
 
-impl<S: Isa, const K: usize> Beside for Derived<'_, S, K> {
+impl<S: Isa, const K: usize> Along for Derived<'_, S, K> {
     type S = S;
 
     #[inline(always)]

@@ -1,9 +1,8 @@
 //! Typed errors: which message, which field, what was given, what is allowed.
 
 use crate::backend::Backend;
-use crate::batch::Status;
-use crate::mode::Op;
-use crate::modes::Mode;
+use crate::mode::{Mode, Op};
+use crate::status::Status;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -141,6 +140,14 @@ impl fmt::Display for Failed {
             [one] => write!(f, " (message {one})"),
             [first, ..] => write!(f, " ({} messages, first {first})", self.messages.len()),
         }
+    }
+}
+
+/// Refuses a backend that this CPU lacks.
+pub(crate) fn available(backend: Backend) -> Result<(), Error> {
+    match backend.is_available() {
+        true => Ok(()),
+        false => Err(Error::new(Field::Backend, backend, Allowed::Nothing)),
     }
 }
 

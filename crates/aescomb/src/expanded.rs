@@ -1,19 +1,12 @@
 //! An expanded key: all that depends on the key alone, made once of its bytes.
 
-use crate::backend::Backend;
-use crate::counting::FirstRounds;
-use crate::error::Error;
-use crate::isa::{self, Block, Part};
-use crate::lanes::MAX_LANES;
-use crate::modes::Mode;
-use crate::pass::Tables;
+use crate::block::{Block, MAX_LANES, Tables};
+use crate::mode::{Algorithm, Mode};
+use crate::schedule::CONSTANTS;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use once_cell::race::OnceBox;
 use zeroize::{Zeroize, ZeroizeOnDrop};
-
-/// How many constants a mode may have for a key.
-pub(crate) const CONSTANTS: usize = 10;
 
 /// A key for one mode: the AES key schedules, the mode's constants, and what is made of them
 /// when it pays. Wiped on drop.
@@ -46,59 +39,8 @@ pub(crate) struct Expanded {
 const _: () =
     assert!(size_of::<Expanded>() == 11 * 64 && core::mem::offset_of!(Expanded, enc) == 16);
 
-/// Keys that are expanded together.
-const STEP: usize = 16;
-
 impl Expanded {
-    /// A key for `mode`, which takes `raw`.
-    pub(crate) fn new(mode: Mode, raw: &[u8]) -> Result<Expanded, Error> {
-        mode.check_key(raw)?;
-        let mut key = [Expanded::blank(mode)];
-        expand(Backend::preferred(false), &[raw], &mut key);
-        let [key] = key;
-        Ok(key)
-    }
-
-    /// Checks keys that are to be expanded: what is wrong with the first that is refused.
-    pub(crate) fn check_many<K: AsRef<[u8]>>(mode: Mode, raw: &[K]) -> Result<(), Error> {
-        let check = |(i, raw): (usize, &K)| mode.check_key(raw.as_ref()).map_err(|e| e.at(i));
-        raw.iter().enumerate().try_for_each(check)
-    }
-
-    /// Expands keys that were checked into as many places, several at once. Nothing of what
-    /// was there is left.
-    pub(crate) fn expand_many<K: AsRef<[u8]>>(
-        backend: Backend,
-        mode: Mode,
-        raw: &[K],
-        table: &mut [Expanded],
-    ) {
-        for (raw, out) in raw.chunks(STEP).zip(table.chunks_mut(STEP)) {
-            let mut refs: [&[u8]; STEP] = [&[]; STEP];
-            for (r, raw) in refs.iter_mut().zip(raw) {
-                *r = raw.as_ref();
-            }
-            // Runs of one length are expanded together.
-            let mut start = 0;
-            while start < raw.len() {
-                let len = refs[start].len();
-                let run = refs[start..raw.len()]
-                    .iter()
-                    .take_while(|r| r.len() == len)
-                    .count();
-                let (refs, out) = (&refs[start..start + run], &mut out[start..start + run]);
-                // Another mode or size may have used more of a key, which is wiped then.
-                for key in &mut *out {
-                    if key.mode != mode || key.rounds() > rounds(mode, len) {
-                        *key = Expanded::blank(mode);
-                    }
-                }
-                expand(backend, refs, out);
-                start += run;
-            }
-        }
-    }
-
+    /// A key of no bytes, to be filled.
     pub(crate) fn blank(mode: Mode) -> Expanded {
         Expanded {
             mode,
@@ -122,14 +64,25 @@ impl Expanded {
         key
     }
 
+    /// Says how many rounds it has, and that nothing was made of it yet: it may be a place that
+    /// is used again.
+    pub(crate) fn renew(&mut self, rounds: usize) {
+        self.rounds = rounds as u8;
+        self.long = AtomicBool::new(false);
+        self.inverts = AtomicBool::new(false);
+        self.inverse = OnceBox::new();
+        self.tables = OnceBox::new();
+        self.first_rounds = OnceBox::new();
+    }
+
     /// The mode it was made for.
     pub(crate) fn mode(&self) -> Mode {
         self.mode
     }
 
     /// The mode with the key size.
-    pub(crate) fn algorithm(&self) -> crate::Algorithm {
-        crate::Algorithm {
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        Algorithm {
             mode: self.mode,
             key_bits: (self.rounds() - 6) * 32,
         }
@@ -217,6 +170,21 @@ impl Expanded {
     }
 }
 
+/// Values of a byte.
+pub(crate) const VALUES: usize = 256;
+
+/// What the last byte of a counter adds to the state after the first round (`counting.rs`), for
+/// each of its values; wiped on drop: 4 KiB.
+#[repr(C, align(64))]
+pub(crate) struct FirstRounds(pub [Block; VALUES]);
+
+impl Drop for FirstRounds {
+    fn drop(&mut self) {
+        self.0 = [[0; 16]; VALUES];
+        zeroize::optimization_barrier(self);
+    }
+}
+
 /// [`Tables`] for kernels of so many lanes, wiped on drop.
 #[repr(C, align(64))]
 struct KeyTables {
@@ -278,42 +246,6 @@ impl Drop for RawKey {
     }
 }
 
-/// Rounds of AES under a key of `len` bytes, a half of which is each of two keys.
-fn rounds(mode: Mode, len: usize) -> usize {
-    (len >> u32::from(mode.info().two_keys)) / 4 + 6
-}
-
-/// Expands keys of one length, at most [`STEP`].
-fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Expanded]) {
-    let mode = out[0].mode;
-    let info = mode.info();
-    // A half of each key where the mode has two.
-    let each = raw[0].len() >> u32::from(info.two_keys);
-    for key in out.iter_mut() {
-        key.rounds = rounds(mode, raw[0].len()) as u8;
-        // It may be a place that is used again.
-        key.long = AtomicBool::new(false);
-        key.inverts = AtomicBool::new(false);
-        key.inverse = OnceBox::new();
-        key.tables = OnceBox::new();
-        key.first_rounds = OnceBox::new();
-    }
-    let mut halves = [&[][..]; STEP];
-    if info.two_keys {
-        for (half, raw) in halves.iter_mut().zip(raw) {
-            *half = &raw[each..];
-        }
-        isa::expand(backend, &halves[..raw.len()], out, Part::Second);
-    }
-    for (half, raw) in halves.iter_mut().zip(raw) {
-        *half = &raw[..each];
-    }
-    isa::expand(backend, &halves[..raw.len()], out, Part::First);
-    for key in out {
-        mode.constants(backend, key);
-    }
-}
-
 impl Drop for Expanded {
     fn drop(&mut self) {
         // Whole arrays at once: byte-wise volatile writes would cost more than
@@ -330,76 +262,5 @@ impl ZeroizeOnDrop for Expanded {}
 impl fmt::Debug for Expanded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({})", self.algorithm())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::AnyKey;
-    use crate::mode::{Kind, Lengths};
-    use alloc::vec::Vec;
-
-    /// A place in a table that is used again holds what a new key holds, whatever was
-    /// there before.
-    #[test]
-    fn reused_tables_keep_nothing() {
-        let raw: Vec<u8> = (1..=64).collect();
-        let parts = |key: &AnyKey| {
-            let key = key.expanded();
-            (key.enc, key.second, key.sub, key.has_second)
-        };
-        for before in Mode::ALL {
-            for mode in Mode::ALL {
-                let longest = |mode: &Mode| *mode.info().key_bytes.iter().max().unwrap();
-                let shortest = mode.info().key_bytes.iter().min().unwrap();
-                let mut table = Vec::new();
-                AnyKey::expand_many_for(*before, &[&raw[..longest(before)]; 3], &mut table)
-                    .unwrap();
-                AnyKey::expand_many_for(*mode, &[&raw[..*shortest]; 3], &mut table).unwrap();
-                let new = AnyKey::for_mode(*mode, &raw[..*shortest]).unwrap();
-                for key in &table {
-                    assert!(parts(key) == parts(&new), "{before}, then {mode}");
-                    assert_eq!(key.algorithm(), new.algorithm());
-                }
-            }
-        }
-    }
-
-    /// The inverse cipher's round keys are those of the key, whether they are made for a call
-    /// or kept, after the key's place was used again, and in a clone.
-    #[test]
-    fn inverse_keys_are_made_when_they_are_wanted() {
-        let ciphers = Mode::ALL.iter().filter(|mode| {
-            let info = mode.info();
-            info.kind == Kind::Cipher && info.inverse && info.lengths != Lengths::Padded
-        });
-        for (mode, len) in
-            ciphers.flat_map(|mode| mode.info().key_bytes.iter().map(move |n| (mode, n)))
-        {
-            let nonce = &[3; 16][..mode.info().nonce_bytes.1];
-            let mut table = Vec::new();
-            for first in [1, 100] {
-                let raw: Vec<u8> = (first..).take(*len).collect();
-                let new = AnyKey::for_mode(*mode, &raw).unwrap();
-                AnyKey::expand_many_for(*mode, &[&raw], &mut table).unwrap();
-                assert!(table[0].expanded().inverse().is_none(), "{mode}");
-                for call in 0..3 {
-                    let clone = table[0].clone();
-                    assert!(clone.expanded().inverse().is_none(), "{mode}");
-                    for key in [&table[0], &clone] {
-                        let mut data = [call; 48];
-                        new.encrypt_in_place(nonce, &mut data).unwrap();
-                        key.decrypt_in_place(nonce, &mut data).unwrap();
-                        assert_eq!(data, [call; 48], "{mode}");
-                    }
-                    // One call allocates nothing.
-                    assert!(
-                        call > 0 || table[0].expanded().inverse().is_none(),
-                        "{mode}"
-                    );
-                }
-            }
-        }
     }
 }

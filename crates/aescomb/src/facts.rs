@@ -3,13 +3,13 @@
 //! `unsafe` here rests on the facts stated for a [`Job`] that was admitted, in `job.rs`.
 #![allow(unsafe_code)]
 
+use crate::block::{Block, MAX_UNIT, both};
 use crate::bytes;
 use crate::expanded::Expanded;
-use crate::isa::{Block, Isa, Wide};
+use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::key_set::KeySet;
 use crate::parts::{gather_of, nowhere, tag};
-use crate::pass::{MAX_UNIT, both};
 
 /// How many bytes the parts of a message have, but its text.
 #[derive(Clone, Copy)]

@@ -51,11 +51,12 @@ mod wide;
 pub use values::{Numeral, Values};
 
 use crate::backend::Backend;
-use crate::batch::{Layout, Message, Offset};
+use crate::batch::{Layout, Offset};
+use crate::block::Block;
 use crate::comb::Comb;
-use crate::error::{Allowed, Error, Field};
-use crate::isa::Block;
+use crate::error::{Allowed, Error, Field, available};
 use crate::key::Key;
+use crate::message::Message;
 use crate::modes::Ecb;
 use crate::text::Text;
 use alloc::string::String;
@@ -205,7 +206,7 @@ impl Ff1 {
     /// # Errors
     /// [`Field::Backend`] where the CPU lacks it.
     pub fn with_backend(self, backend: Backend) -> Result<Ff1, Error> {
-        backend.check()?;
+        available(backend)?;
         Ok(Ff1 {
             backend: Some(backend),
             ..self

@@ -10,17 +10,19 @@
 //! from. The portable backend has one product, in software.
 
 use crate::backend::Backend;
+use crate::block::Block;
+use crate::expand;
 use crate::expanded::Expanded;
 use crate::gf128;
-use crate::isa::Block;
-use crate::modes::Mode;
+use crate::mode::Mode;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::cipher::{Cipher, Uniform};
 #[cfg(target_arch = "x86_64")]
-use crate::isa::{CarryLess, Cipher, Isa, Ni, NiOne, Polyval, Uniform, Vaes256, Vaes512, Wide};
+use crate::isa::{CarryLess, Isa, Ni, NiOne, Polyval, Vaes256, Vaes512, Wide};
 #[cfg(target_arch = "x86_64")]
-use crate::pass::FORWARD;
+use crate::schedule::FORWARD;
 
 /// A way to multiply or to double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,7 +245,7 @@ impl Work {
     /// # Panics
     /// Never.
     pub fn new(rows: usize) -> Work {
-        let key = Expanded::new(Mode::Gcm, &[0x42; 16]).expect("a key of 16 bytes");
+        let key = expand::one(Mode::Gcm, &[0x42; 16]).expect("a key of 16 bytes");
         let h = u128::from_le_bytes(*key.subkey(0));
         let (mut power, mut multiple) = (h, h);
         let mut powers = [*key.subkey(0); ROW];
@@ -693,7 +695,7 @@ fn gray(s: NiOne, work: &mut Work) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::encrypt_block;
+    use crate::cipher::encrypt_block;
 
     const ROWS: usize = 3;
 

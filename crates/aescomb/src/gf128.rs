@@ -1,6 +1,6 @@
 //! GF(2^128) as the modes use it, one element at a time.
 
-use crate::isa::Block;
+use crate::block::Block;
 
 /// Multiplication by x of a little-endian polynomial modulo x^128 + x^7 + x^2 +
 /// x + 1 (IEEE 1619 section 5.2). Takes the same time for every value.

@@ -9,18 +9,17 @@
 //! `#[inline(always)]`: see "Inlining" in HACKING.md for what one missing
 //! attribute costs.
 
-use crate::backend::{Backend, dispatch};
-use crate::counting::Counting;
+use crate::block::{Block, LINE};
 use crate::expanded::Expanded;
-use crate::lane_keys::{LaneKeys, Uses};
-use crate::pass::{FORWARD, INVERSE, Pass};
+use crate::lane_keys::LaneKeys;
+use crate::schedule::{Uses, Way, WhichKey};
 use core::ops::{BitAnd, BitXor};
 
 mod portable;
-pub(crate) use portable::{Portable, Soft};
+pub(crate) use portable::Portable;
+mod dispatch;
+pub(crate) use dispatch::dispatch;
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod detect;
 #[cfg(target_arch = "x86_64")]
 mod ni;
 #[cfg(target_arch = "x86_64")]
@@ -42,69 +41,7 @@ pub(crate) use {
     x86::CarryLess,
 };
 
-/// [`Isa::expand`] on a backend.
-pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Expanded], part: Part) {
-    for key in &mut *out {
-        key.has_second |= part == Part::Second;
-    }
-    dispatch!(backend, s => s.expand(raw, out, part))
-}
-
-/// CIPH_K of one block.
-pub(crate) fn encrypt_block(backend: Backend, key: &Expanded, block: Block) -> Block {
-    #[inline(never)]
-    fn run<S: Isa>(s: S, key: &Expanded, block: Block) -> Block {
-        s.enter(
-            #[inline(always)]
-            || {
-                let keys = s.keys(key, FORWARD);
-                s.last(Uniform::new(s, &keys, key, FORWARD, false).encrypt(s.splat(&block)))
-            },
-        )
-    }
-    dispatch!(backend, s => run(s.narrow(), key, block))
-}
-
-/// Which schedule of an [`Expanded`] key an expansion is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// The first, with CIPH_K(0^128).
-    First,
-    /// The second, of modes with two keys.
-    Second,
-}
-
-/// Blocks in a line of the cache.
-pub(crate) const LINE: usize = 4;
-
-/// 16 bytes in the order of the standard: byte 0 first.
-pub(crate) type Block = [u8; 16];
-
-/// A direction of the cipher, and its key.
-#[derive(Clone, Copy)]
-pub(crate) enum Way {
-    Encrypt,
-    Decrypt,
-    EncryptSecond,
-}
-
-impl Way {
-    /// The schedule that it takes.
-    #[inline(always)]
-    const fn uses(self) -> Uses {
-        match self {
-            Way::Encrypt => FORWARD,
-            Way::Decrypt => INVERSE,
-            Way::EncryptSecond => Uses {
-                forward: false,
-                second: true,
-                ..FORWARD
-            },
-        }
-    }
-}
-
-/// Whether `Cipher::tweaked` tweaks round key `r`.
+/// Whether `tweaked` tweaks round key `r`.
 #[inline(always)]
 pub(crate) const fn is_tweaked(r: usize) -> bool {
     r % 4 == 1
@@ -142,7 +79,7 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// The same for n = 8 m, with m, at most 8, in every byte of `m`: faster.
     fn times_byte_power(self, m: Self) -> Self;
     /// The product in a field.
-    fn mul<F: Field>(self, b: Self) -> Self;
+    fn mul<F: Product>(self, b: Self) -> Self;
     /// Both halves of every block, little-endian integers, plus those of `b` modulo
     /// 2^64.
     fn add_halves(self, b: Self) -> Self;
@@ -179,7 +116,7 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
 }
 
 /// How blocks are elements of GF(2^128).
-pub(crate) trait Field {
+pub(crate) trait Product {
     const POLYVAL: bool;
 }
 
@@ -190,131 +127,12 @@ pub(crate) struct Polyval;
 /// As in [`Wide::double`], with the product a b.
 pub(crate) struct Plain;
 
-impl Field for Polyval {
+impl Product for Polyval {
     const POLYVAL: bool = true;
 }
 
-impl Field for Plain {
+impl Product for Plain {
     const POLYVAL: bool = false;
-}
-
-/// AES under the keys of a row: one for all lanes, or one per lane.
-pub(crate) trait Cipher: Copy {
-    type W: Wide;
-    /// The forward cipher, CIPH_K.
-    fn encrypt(&self, x: Self::W) -> Self::W;
-    /// The inverse cipher.
-    fn decrypt(&self, x: Self::W) -> Self::W;
-    /// The forward cipher under the second key.
-    fn encrypt_second(&self, x: Self::W) -> Self::W;
-    /// The cipher with `tweak` added to round keys 1, 5 and 9, of ten rounds.
-    fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W;
-    /// Round key `r` of the cipher.
-    fn round_key(&self, r: usize) -> Self::W;
-    /// The mode's `i`-th constant of the key.
-    fn subkey(&self, i: usize) -> Self::W;
-    /// The same block in every lane.
-    fn splat(&self, block: &Block) -> Self::W;
-
-    /// The integer 1 in every block, little-endian.
-    #[inline(always)]
-    fn one(&self) -> Self::W {
-        self.splat(&1u128.to_le_bytes())
-    }
-
-    // What differs where lanes are not messages but neighbouring blocks of one:
-
-    /// CIPH_K of counter blocks, which are `counter` in reverse byte order: those of the
-    /// lanes' next blocks.
-    #[inline(always)]
-    fn encrypt_counter(&self, counter: Self::W) -> Self::W {
-        self.encrypt(counter.swap_bytes())
-    }
-
-    /// How many blocks of its message a lane's next block is further on, as a
-    /// little-endian integer.
-    #[inline(always)]
-    fn stride(&self) -> Self::W {
-        self.one()
-    }
-
-    /// What something grows by to the lanes' next blocks that grows by the `i`-th
-    /// constant of the key from block to block.
-    #[inline(always)]
-    fn stride_of(&self, i: usize) -> Self::W {
-        self.subkey(i)
-    }
-
-    /// `x`, which is doubled from block to block, for the lanes' next blocks.
-    #[inline(always)]
-    fn doubled(&self, x: Self::W) -> Self::W {
-        x.double()
-    }
-
-    /// `x`, which is multiplied by the first constant of the key from block to block,
-    /// for the lanes' next blocks.
-    #[inline(always)]
-    fn scaled<F: Field>(&self, x: Self::W) -> Self::W {
-        x.mul::<F>(self.subkey(0))
-    }
-
-    /// From the same such `x` in all lanes to those of neighbouring blocks.
-    #[inline(always)]
-    fn scales<F: Field>(&self, x: Self::W) -> Self::W {
-        x
-    }
-
-    /// Of a block of result, what belongs to the message.
-    #[inline(always)]
-    fn within(&self, y: Self::W) -> Self::W {
-        y
-    }
-
-    /// One step of a hash that is a polynomial in the first constant of the key: the
-    /// product of that and of the sum of what was hashed and `x`.
-    #[inline(always)]
-    fn hash<F: Field>(&self, hash: Self::W, x: Self::W) -> Self::W {
-        (hash ^ x).mul::<F>(self.subkey(0))
-    }
-
-    /// What the block before left, where `x` is what each block leaves, and `last` the
-    /// same of the row before.
-    #[inline(always)]
-    fn before(&self, last: Self::W, _x: Self::W) -> Self::W {
-        last
-    }
-
-    /// The sum of `x` of this block and of all before it; `last` is that of the row
-    /// before.
-    #[inline(always)]
-    fn running(&self, last: Self::W, x: Self::W) -> Self::W {
-        last ^ x
-    }
-
-    /// As `running`, with a sum multiplied by the `i`-th constant of the key before the
-    /// next block's is added.
-    #[inline(always)]
-    fn horner<F: Field>(&self, last: Self::W, x: Self::W, i: usize) -> Self::W {
-        last.mul::<F>(self.subkey(i)) ^ x
-    }
-
-    /// Offsets that block i, counted from 1, makes of those of block i - 1 by adding
-    /// `l(ntz(i))`: for row number `row`, and what to keep of it for the next.
-    #[inline(always)]
-    fn offset(
-        &self,
-        offset: Self::W,
-        row: usize,
-        l: impl Fn(u32) -> Self::W + Copy,
-    ) -> (Self::W, Self::W) {
-        let offset = offset ^ l((row + 1).trailing_zeros());
-        (offset, offset)
-    }
-
-    #[inline(always)]
-    fn zero(&self) -> Self::W {
-        self.splat(&[0; 16])
-    }
 }
 
 /// The contract of an instruction set.
@@ -345,7 +163,7 @@ pub(crate) trait Isa: Copy {
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 
     /// FIPS 197 section 5.2 for keys of one length, several at once.
-    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], part: Part);
+    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey);
     /// The same for keys that a row holds, one in each lane: its `bytes` bytes are
     /// those of `raw[0]` and then those of `raw[1]`.
     fn expand_row<const L: usize>(
@@ -353,7 +171,7 @@ pub(crate) trait Isa: Copy {
         keys: &mut LaneKeys<L>,
         raw: [Self::W; 2],
         bytes: usize,
-        part: Part,
+        which: WhichKey,
     );
     /// The round keys of 128-bit keys that a row holds.
     fn schedule_row(self, raw: Self::W) -> RoundKeys<Self::W>;
@@ -399,7 +217,8 @@ pub(crate) trait Isa: Copy {
         rounds: usize,
         x: Self::W,
     ) -> Self::W;
-    /// [`Cipher::tweaked`].
+    /// `encrypt`, `decrypt` or `encrypt_second` with `tweak` added to round keys 1, 5 and 9, of
+    /// ten rounds.
     fn tweaked(self, keys: &Self::Loaded<'_>, way: Way, x: Self::W, tweak: Self::W) -> Self::W;
     fn tweaked_each<const L: usize>(
         self,
@@ -474,13 +293,13 @@ pub(crate) trait Isa: Copy {
     /// Adds the products of all lanes to sums of such, zeros at first.
     fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self>;
     /// What they are together, reduced, in the first lane; zeros in the others.
-    fn reduce<F: Field>(self, sums: Sums<Self>) -> Self::W;
+    fn reduce<F: Product>(self, sums: Sums<Self>) -> Self::W;
     /// In every lane the sum of the last block of `before` and of the blocks of `x` up
     /// to there.
     fn running(self, before: Self::W, x: Self::W) -> Self::W;
     /// The same with the sum multiplied from lane to lane: by `powers[0]`, of which
     /// `powers` are the powers from the first on.
-    fn horner<F: Field>(self, before: Self::W, x: Self::W, powers: &[Block]) -> Self::W;
+    fn horner<F: Product>(self, before: Self::W, x: Self::W, powers: &[Block]) -> Self::W;
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
@@ -495,329 +314,5 @@ pub(crate) trait Isa: Copy {
     #[inline(always)]
     fn low_byte(self, _x: Self::W) -> u8 {
         unreachable!("rounds are not done one by one")
-    }
-}
-
-/// One key for all lanes. Loops take it by value: only of their own copy of the
-/// keys does the compiler know that no store changes it.
-#[derive(Clone, Copy)]
-pub(crate) struct Uniform<'k, S: Isa> {
-    pub s: S,
-    keys: S::Loaded<'k>,
-    key: &'k Expanded,
-    counting: Option<&'k Counting<'k, S>>,
-}
-
-impl<'k, S: Isa> Uniform<'k, S> {
-    #[inline(always)]
-    pub(crate) fn new(
-        s: S,
-        keys: &'k S::Keys,
-        key: &'k Expanded,
-        uses: Uses,
-        aes_128: bool,
-    ) -> Self {
-        Uniform {
-            s,
-            keys: s.load_keys(keys, uses, aes_128),
-            key,
-            counting: None,
-        }
-    }
-
-    /// With counters that are neighbours.
-    #[inline(always)]
-    pub(crate) fn counting(self, counting: &'k Counting<'k, S>) -> Self {
-        let counting = Some(counting);
-        Uniform { counting, ..self }
-    }
-
-    #[inline(always)]
-    pub(crate) fn first_round(&self, x: S::W) -> S::W {
-        self.s.first_round(&self.keys, x)
-    }
-
-    #[inline(always)]
-    pub(crate) fn encrypt_linked(&self, x: S::W, add: S::W) -> S::W {
-        self.s.encrypt_linked(&self.keys, x, add)
-    }
-
-    #[inline(always)]
-    pub(crate) fn encrypt_rest(&self, x: S::W) -> S::W {
-        self.s.encrypt_rest(&self.keys, x)
-    }
-
-    /// For a mode's loops.
-    #[inline(always)]
-    pub(crate) fn of<M: Pass>(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
-        Uniform::new(s, keys, key, M::USES, M::AES_128)
-    }
-}
-
-impl<S: Isa> Cipher for Uniform<'_, S> {
-    type W = S::W;
-
-    #[inline(always)]
-    fn encrypt(&self, x: S::W) -> S::W {
-        self.s.encrypt(&self.keys, x)
-    }
-
-    #[inline(always)]
-    fn encrypt_counter(&self, counter: S::W) -> S::W {
-        match self.counting {
-            Some(counting) => counting.encrypt(self, counter),
-            None => self.encrypt(counter.swap_bytes()),
-        }
-    }
-
-    #[inline(always)]
-    fn decrypt(&self, x: S::W) -> S::W {
-        self.s.decrypt(&self.keys, x)
-    }
-
-    #[inline(always)]
-    fn encrypt_second(&self, x: S::W) -> S::W {
-        self.s.encrypt_second(&self.keys, x)
-    }
-
-    #[inline(always)]
-    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
-        self.s.tweaked(&self.keys, way, x, tweak)
-    }
-
-    #[inline(always)]
-    fn round_key(&self, r: usize) -> S::W {
-        self.s.splat(&self.key.enc[r])
-    }
-
-    #[inline(always)]
-    fn subkey(&self, i: usize) -> S::W {
-        self.s.splat(self.key.subkey(i))
-    }
-
-    #[inline(always)]
-    fn splat(&self, block: &Block) -> S::W {
-        self.s.splat(block)
-    }
-}
-
-/// The keys of a row for what is done once a message. Its calls are out of line, and
-/// whether there is one key is asked when they are made: inlined everywhere, for both
-/// forms of keys, they would be most of the code.
-pub(crate) struct Once<'k, S: Isa, const L: usize> {
-    s: S,
-    keys: OnceKeys<'k, S, L>,
-}
-
-enum OnceKeys<'k, S: Isa, const L: usize> {
-    One(&'k S::Keys, &'k Expanded),
-    Each(&'k LaneKeys<L>),
-}
-
-impl<S: Isa, const L: usize> Clone for Once<'_, S, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Isa, const L: usize> Copy for Once<'_, S, L> {}
-
-impl<S: Isa, const L: usize> Clone for OnceKeys<'_, S, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Isa, const L: usize> Copy for OnceKeys<'_, S, L> {}
-
-impl<'k, S: Isa, const L: usize> Once<'k, S, L> {
-    #[inline(always)]
-    pub(crate) fn one(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
-        let keys = OnceKeys::One(keys, key);
-        Once { s, keys }
-    }
-
-    #[inline(always)]
-    pub(crate) fn each(s: S, keys: &'k LaneKeys<L>) -> Self {
-        let keys = OnceKeys::Each(keys);
-        Once { s, keys }
-    }
-
-    #[inline(always)]
-    fn per_lane(&self, keys: &'k LaneKeys<L>) -> PerLane<'k, S, L> {
-        let (s, rounds) = (self.s, keys.rounds());
-        PerLane { s, keys, rounds }
-    }
-
-    #[inline(never)]
-    fn call(&self, x: &mut S::W, way: Way) {
-        self.s.enter(
-            #[inline(always)]
-            || {
-                // In each arm the way is a constant, and one schedule is loaded.
-                *x = match way {
-                    Way::Encrypt => self.go(*x, Way::Encrypt),
-                    Way::Decrypt => self.go(*x, Way::Decrypt),
-                    Way::EncryptSecond => self.go(*x, Way::EncryptSecond),
-                }
-            },
-        );
-    }
-
-    #[inline(always)]
-    fn go(&self, x: S::W, way: Way) -> S::W {
-        match self.keys {
-            OnceKeys::One(keys, key) => {
-                go(&Uniform::new(self.s, keys, key, way.uses(), false), x, way)
-            }
-            OnceKeys::Each(keys) => go(&self.per_lane(keys), x, way),
-        }
-    }
-
-    #[inline(never)]
-    fn call_tweaked(&self, x: &mut S::W, way: Way, tweak: &S::W) {
-        self.s.enter(
-            #[inline(always)]
-            || {
-                *x = match way {
-                    Way::Encrypt => self.go_tweaked(*x, Way::Encrypt, *tweak),
-                    Way::Decrypt => self.go_tweaked(*x, Way::Decrypt, *tweak),
-                    Way::EncryptSecond => self.go_tweaked(*x, Way::EncryptSecond, *tweak),
-                }
-            },
-        );
-    }
-
-    #[inline(always)]
-    fn go_tweaked(&self, x: S::W, way: Way, tweak: S::W) -> S::W {
-        match self.keys {
-            OnceKeys::One(keys, key) => {
-                Uniform::new(self.s, keys, key, way.uses(), true).tweaked(way, x, tweak)
-            }
-            OnceKeys::Each(keys) => self.per_lane(keys).tweaked(way, x, tweak),
-        }
-    }
-}
-
-#[inline(always)]
-fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
-    match way {
-        Way::Encrypt => c.encrypt(x),
-        Way::Decrypt => c.decrypt(x),
-        Way::EncryptSecond => c.encrypt_second(x),
-    }
-}
-
-impl<S: Isa, const L: usize> Cipher for Once<'_, S, L> {
-    type W = S::W;
-
-    #[inline(always)]
-    fn encrypt(&self, mut x: S::W) -> S::W {
-        self.call(&mut x, Way::Encrypt);
-        x
-    }
-
-    #[inline(always)]
-    fn decrypt(&self, mut x: S::W) -> S::W {
-        self.call(&mut x, Way::Decrypt);
-        x
-    }
-
-    #[inline(always)]
-    fn encrypt_second(&self, mut x: S::W) -> S::W {
-        self.call(&mut x, Way::EncryptSecond);
-        x
-    }
-
-    #[inline(always)]
-    fn tweaked(&self, way: Way, mut x: S::W, tweak: S::W) -> S::W {
-        self.call_tweaked(&mut x, way, &tweak);
-        x
-    }
-
-    #[inline(always)]
-    fn round_key(&self, r: usize) -> S::W {
-        match self.keys {
-            OnceKeys::One(_, key) => self.s.splat(&key.enc[r]),
-            OnceKeys::Each(keys) => keys.round_key(self.s, r),
-        }
-    }
-
-    #[inline(always)]
-    fn subkey(&self, i: usize) -> S::W {
-        match self.keys {
-            OnceKeys::One(_, key) => self.s.splat(key.subkey(i)),
-            OnceKeys::Each(keys) => keys.subkey(self.s, i),
-        }
-    }
-
-    #[inline(always)]
-    fn splat(&self, block: &Block) -> S::W {
-        self.s.splat(block)
-    }
-}
-
-/// One key per lane.
-pub(crate) struct PerLane<'k, S, const L: usize> {
-    s: S,
-    keys: &'k LaneKeys<L>,
-    rounds: usize,
-}
-
-impl<'k, S, const L: usize> PerLane<'k, S, L> {
-    #[inline(always)]
-    pub(crate) fn of<M: Pass>(s: S, keys: &'k LaneKeys<L>) -> Self {
-        let rounds = if M::AES_128 { 10 } else { keys.rounds() };
-        PerLane { s, keys, rounds }
-    }
-}
-
-impl<S: Copy, const L: usize> Clone for PerLane<'_, S, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Copy, const L: usize> Copy for PerLane<'_, S, L> {}
-
-impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
-    type W = S::W;
-
-    #[inline(always)]
-    fn encrypt(&self, x: S::W) -> S::W {
-        self.s.encrypt_each(self.keys, self.rounds, x)
-    }
-
-    #[inline(always)]
-    fn decrypt(&self, x: S::W) -> S::W {
-        self.s.decrypt_each(self.keys, self.rounds, x)
-    }
-
-    #[inline(always)]
-    fn encrypt_second(&self, x: S::W) -> S::W {
-        self.s.encrypt_second_each(self.keys, self.rounds, x)
-    }
-
-    #[inline(always)]
-    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
-        self.s.tweaked_each(self.keys, way, x, tweak)
-    }
-
-    #[inline(always)]
-    fn round_key(&self, r: usize) -> S::W {
-        self.keys.round_key(self.s, r)
-    }
-
-    #[inline(always)]
-    fn subkey(&self, i: usize) -> S::W {
-        self.keys.subkey(self.s, i)
-    }
-
-    #[inline(always)]
-    fn splat(&self, block: &Block) -> S::W {
-        self.s.splat(block)
     }
 }

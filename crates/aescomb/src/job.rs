@@ -5,25 +5,19 @@
 //! is readable for `len` bytes, `dst` writable for what the mode makes of them, `nonce`
 //! readable for `nonce_len` bytes, the components of associated data are readable, and
 //! `tag` is readable, or writable where the operation makes tags, for `tag_len` bytes.
-//! `batch.rs` makes jobs of borrowed slices that outlive the call; whoever makes [`Jobs`]
-//! of others promises the same.
+//! `message.rs` and `batch.rs` make jobs of borrowed slices that outlive the call; whoever makes
+//! [`Jobs`](crate::ffi::Jobs) of others promises the same.
 #![allow(unsafe_code)]
 
-use crate::admission::{Admission, Alike, Call};
-use crate::batch::{Message, Status};
-use crate::bytes;
-use crate::error::{Allowed, Error, Field};
-use crate::isa::Block;
+use crate::block::Block;
+use crate::bytes::{self, padding_len};
 use crate::key::AnyKey;
 use crate::mode::Op;
-use crate::modes::padding_len;
-use alloc::vec::Vec;
-use core::marker::PhantomData;
+use crate::status::Status;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
-/// A [`Message`] by raw pointers, for foreign interfaces and for packet rings that
-/// describe their packets once: a batch of them is [`Jobs`]. All lengths are in bytes. A
+/// A [`Message`](crate::Message) by raw pointers, for foreign interfaces and for packet rings that
+/// describe their packets once: a batch of them is [`Jobs`](crate::ffi::Jobs). All lengths are in bytes. A
 /// pointer may be null where its length is 0.
 ///
 /// The layout is that of the C struct with the same members in the same order.
@@ -86,7 +80,7 @@ pub struct Job {
     /// ([`Info::tag_first`](crate::Info::tag_first)), for sealing and opening. Otherwise 0.
     pub tag_attached: u32,
     /// For the caller, who may describe several components of associated data; a call
-    /// refuses jobs in which it is not 0. ([`Message`] takes several.)
+    /// refuses jobs in which it is not 0. ([`Message`](crate::Message) takes several.)
     pub component_count: u32,
     /// For a mode that does not tell ([`Lengths::Untold`](crate::Lengths::Untold)): how
     /// many bytes the message has that is opened. Others do not look at it.
@@ -144,7 +138,6 @@ pub(crate) fn one_by_one() {
 pub(crate) struct Aligned(pub Job);
 
 const _: () = assert!(size_of::<Aligned>() == size_of::<Job>());
-const _: () = assert!(size_of::<Message<'_>>() == size_of::<Job>());
 
 impl Aligned {
     #[inline(always)]
@@ -185,59 +178,6 @@ impl Job {
 
     /// Several components of associated data.
     pub(crate) const SEVERAL: u32 = u32::MAX;
-
-    /// What the last call made of a message, and the bytes that it wrote.
-    #[inline]
-    pub(crate) fn outcome(message: &Message<'_>) -> (Status, usize) {
-        let [job] = Job::of(core::slice::from_ref(message)) else {
-            unreachable!("one message has one job")
-        };
-        // SAFETY: a message is made with both.
-        unsafe { (job.status.assume_init(), job.written.assume_init()) }
-    }
-
-    /// The jobs of messages.
-    #[inline(always)]
-    pub(crate) fn of<'a>(messages: &'a [Message<'_>]) -> &'a [Job] {
-        // SAFETY: a message is its job.
-        unsafe { core::slice::from_raw_parts(messages.as_ptr().cast(), messages.len()) }
-    }
-
-    /// The same, to be checked and prepared.
-    #[inline(always)]
-    pub(crate) fn of_mut<'a>(messages: &'a mut [Message<'_>]) -> &'a mut [Job] {
-        // SAFETY: a message is its job.
-        unsafe { core::slice::from_raw_parts_mut(messages.as_mut_ptr().cast(), messages.len()) }
-    }
-
-    /// Checks jobs of messages, and reports them as done; what is wrong with the first that
-    /// is bad.
-    pub(crate) fn check(call: &Call<'_>, jobs: &mut [Job]) -> Result<Alike, Error> {
-        let mut admission = call.admission();
-        let Some(first) = jobs.first() else {
-            return Ok(Alike::ALL);
-        };
-        admission.admit(first).map_err(|e| e.at(0))?;
-        let (_, len) = call.prepared(first);
-        // SAFETY: there are so many jobs, and they are borrowed.
-        if let Some((texts, data)) =
-            unsafe { call.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
-            && let Some(keys) = call.have_keys(jobs.iter())
-        {
-            return Ok(Alike { texts, data, keys });
-        }
-        let mut equal = true;
-        for (i, job) in jobs.iter_mut().enumerate() {
-            let written = admission.admit(job).map_err(|e| e.at(i))?;
-            job.report(Status::Done, written);
-            equal &= call.prepared(job).1 == len;
-        }
-        Ok(Alike {
-            texts: equal,
-            data: false,
-            keys: call.has_shared_key(),
-        })
-    }
 
     #[inline(always)]
     pub(crate) fn report(&mut self, status: Status, written: usize) {
@@ -391,263 +331,29 @@ impl Job {
     }
 }
 
-/// A [`Batch`](crate::Batch) of [`Job`]s.
-#[derive(Debug)]
-pub struct Jobs<'a> {
-    first: *mut Job,
-    count: usize,
-    borrow: PhantomData<&'a mut [Job]>,
+/// What all messages of a batch have in common, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike {
+    /// The lengths of texts.
+    pub texts: bool,
+    /// Those of associated data, of nonces and of tags.
+    pub data: bool,
+    /// The sizes of keys.
+    pub keys: bool,
 }
 
-// SAFETY: it borrows jobs, which may be sent and shared.
-unsafe impl Send for Jobs<'_> {}
-// SAFETY: as above; nothing is written through `&Jobs`.
-unsafe impl Sync for Jobs<'_> {}
-
-impl<'a> Jobs<'a> {
-    /// The `count` jobs from `first` on. Nothing is read before a call.
-    ///
-    /// # Safety
-    /// For `'a`, there must be `count` jobs at `first`, which nobody else uses; members
-    /// that a call writes need not be initialised. When a call begins, and until it
-    /// returns, `src`, `nonce`, `data` and `tag` must be null or readable for their
-    /// lengths, `dst` null or writable, and `tag` writable where the operation makes tags;
-    /// nobody else may write to these or touch destinations, which do not overlap each
-    /// other. Where keys come from the jobs, `key` must be null or lead to a key.
-    pub unsafe fn new(first: *mut Job, count: usize) -> Self {
-        Jobs {
-            first,
-            count,
-            borrow: PhantomData,
-        }
-    }
-
-    /// All of them, in parts of `len` jobs.
-    pub(crate) fn parts(&mut self, len: usize) -> Vec<Jobs<'_>> {
-        (0..self.count)
-            .step_by(len)
-            .map(|start| Jobs {
-                first: self.first.wrapping_add(start),
-                count: len.min(self.count - start),
-                borrow: PhantomData,
-            })
-            .collect()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
-    /// As [`Job::check`].
-    pub(crate) fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
-        let mut admission = call.admission();
-        if self.count == 0 {
-            return Ok(Alike::ALL);
-        }
-        let admit = |jobs: &mut Self, admission: &mut Admission<'_, '_>, i| {
-            let job = jobs.begin(i);
-            lacking(job)?;
-            admission.admit(job)
-        };
-        admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
-        // SAFETY: there are so many jobs, which nobody else uses.
-        if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
-            && let Some(keys) = match call.has_own_keys() {
-                true => call.have_keys((0..self.count).map(|i| self.get(i))),
-                false => call.have_places(0..self.count as u32),
-            }
-        {
-            return Ok(Alike { texts, data, keys });
-        }
-        for i in 0..self.count {
-            let written = admit(self, &mut admission, i).map_err(|e| e.at(i))?;
-            self.report(i, Status::Done, written);
-        }
-        Ok(Alike {
-            texts: false,
-            data: false,
-            keys: call.has_shared_key(),
-        })
-    }
-
-    /// Makes jobs that were checked ready for the kernels.
-    pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
-        for (place, i) in range.enumerate() {
-            let (tag, len) = {
-                let job = self.begin(i);
-                call.prepared(job)
-            };
-            let job = self.at(i);
-            // SAFETY: as in `begin`.
-            unsafe {
-                ((*job).tag, (*job).len) = (tag, len);
-                if call.has_own_keys() {
-                    (*job).place = place as u32;
-                }
-            }
-        }
-    }
-
-    /// Writes the engine's own members of job `i`.
-    #[inline(always)]
-    fn begin(&mut self, i: usize) -> &Job {
-        let job = self.at(i);
-        // SAFETY: it is there. No reference to it is left, nor made but for reading: its
-        // key may be read too.
-        unsafe {
-            (*job).place = i as u32;
-            (*job).components = u32::from(!(*job).data.is_null());
-            (*job).len = (*job).src_len;
-            &*job
-        }
-    }
-
-    /// Job `i`.
-    #[inline(always)]
-    pub(crate) fn get(&self, i: usize) -> &Job {
-        // SAFETY: it is there, and nobody else uses it.
-        unsafe { &*self.at(i) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn report(&mut self, i: usize, status: Status, written: usize) {
-        let job = self.at(i);
-        // SAFETY: it is there, and no reference to it.
-        unsafe {
-            (*job).status = MaybeUninit::new(status);
-            (*job).written = MaybeUninit::new(written);
-        }
-    }
-
-    #[inline(always)]
-    fn at(&self, i: usize) -> *mut Job {
-        assert!(i < self.count);
-        // SAFETY: there are that many.
-        unsafe { self.first.add(i) }
-    }
-
-    /// Those that were prepared.
-    pub(crate) fn as_slice(&self, range: Range<usize>) -> &[Job] {
-        assert!(range.start < range.end && range.end <= self.count);
-        // SAFETY: there are that many.
-        unsafe { core::slice::from_raw_parts(self.first.add(range.start), range.len()) }
-    }
+impl Alike {
+    /// What no messages have.
+    pub(crate) const ALL: Alike = Alike {
+        texts: true,
+        data: true,
+        keys: true,
+    };
 }
 
-/// What a foreign job lacks, if anything.
+/// Whether the two have no byte in common.
 #[inline(always)]
-fn lacking(job: &Job) -> Result<(), Error> {
-    let nulls = job.src.is_null() & (job.src_len > 0)
-        | job.dst.is_null() & (job.dst_len > 0)
-        | job.nonce.is_null() & (job.nonce_len > 0)
-        | job.data.is_null() & (job.data_len > 0)
-        | job.tag.is_null() & (job.tag_len > 0) & (job.tag_attached == 0);
-    match nulls | (job.component_count != 0) | (job.tag_attached > ATTACHED) {
-        true => lack(job),
-        false => Ok(()),
-    }
-}
-
-#[cold]
-fn lack(job: &Job) -> Result<(), Error> {
-    let parts = [
-        (Field::TextLength, job.src, job.src_len),
-        (Field::OutputLength, job.dst.cast_const(), job.dst_len),
-        (Field::NonceLength, job.nonce, job.nonce_len as usize),
-        (Field::DataLength, job.data, job.data_len),
-    ];
-    let tag = (Field::TagLength, job.tag.cast_const(), job.tag_len as usize);
-    let beside = (job.tag_attached == 0).then_some(tag);
-    for (field, place, len) in parts.into_iter().chain(beside) {
-        if place.is_null() && len > 0 {
-            return Err(Error::new(field, len, Allowed::Exactly(0)));
-        }
-    }
-    if job.component_count != 0 {
-        let given = job.component_count as usize;
-        return Err(Error::new(Field::DataCount, given, Allowed::Nothing));
-    }
-    Err(Error::new(
-        Field::Tag,
-        job.tag_attached as usize,
-        Allowed::AtMost(ATTACHED as usize),
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::Keys;
-    use crate::modes::Mode;
-    use alloc::vec::Vec;
-
-    /// A foreign job is refused as the only one of its batch and among others, or neither.
-    #[test]
-    fn a_job_alone_and_among_others() {
-        let mut memory = alloc::vec![0u8; 1 << 12];
-        let at = memory.as_mut_ptr().wrapping_add(1 << 11);
-        let changes: &[fn(&mut Job)] = &[
-            |_| {},
-            |job| job.src = core::ptr::null(),
-            |job| job.dst = core::ptr::null_mut(),
-            |job| (job.dst, job.dst_len) = (core::ptr::null_mut(), 0),
-            |job| job.nonce = core::ptr::null(),
-            |job| (job.nonce, job.nonce_len) = (core::ptr::null(), 0),
-            |job| job.data = core::ptr::null(),
-            |job| (job.data, job.data_len) = (core::ptr::null(), 0),
-            |job| job.tag = core::ptr::null_mut(),
-            |job| job.dst_len = 1 << (usize::BITS - 1),
-            |job| job.dst_len = usize::MAX,
-            |job| job.src_len = usize::MAX,
-            |job| job.src_len = usize::MAX - 3,
-            |job| job.src_len = 1 << (usize::BITS - 1),
-            |job| job.data_len = usize::MAX,
-            |job| job.component_count = 1,
-            |job| job.key = job.src.cast(),
-            |job| job.tag_attached = 1,
-            |job| job.dst = job.dst.wrapping_add(1),
-        ];
-        for mode in Mode::ALL {
-            let info = mode.info();
-            let raw: Vec<u8> = (0..info.key_bytes[0] as u8).collect();
-            let key = AnyKey::for_mode(*mode, &raw).expect("a good key");
-            for op in info.kind.ops() {
-                let call = Call::new(Keys::from(&key), None, op, |_, _, _| {})
-                    .expect("an operation of the mode");
-                let has_data = info.data_components > 0;
-                let good = Job {
-                    src: at,
-                    src_len: 48,
-                    dst: at,
-                    dst_len: if matches!(op, Op::Mac | Op::Verify) {
-                        0
-                    } else {
-                        96
-                    },
-                    nonce: at,
-                    nonce_len: info.nonce_bytes.0 as u32,
-                    data: if has_data { at } else { core::ptr::null() },
-                    data_len: if has_data { 12 } else { 0 },
-                    tag: at,
-                    tag_len: info.longest_tag() as u32,
-                    opened_len: 48,
-                    ..Job::default()
-                };
-                for (i, change) in changes.iter().enumerate() {
-                    let mut job = good;
-                    change(&mut job);
-                    let mut many = [good; 9];
-                    many[5] = job;
-                    let check = |jobs: &mut [Job]| {
-                        // SAFETY: nothing of them is read but the jobs themselves.
-                        let mut jobs = unsafe { Jobs::new(jobs.as_mut_ptr(), jobs.len()) };
-                        jobs.check(&call).map(|_| ())
-                    };
-                    let among = check(&mut many);
-                    let alone = check(&mut [job]);
-                    assert_eq!(among, alone.map_err(|e| e.at(5)), "{mode} {op:?} {i}");
-                }
-            }
-        }
-    }
+pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> bool {
+    let (a, b) = (src.addr(), dst.addr());
+    a >= b.wrapping_add(dst_len) || b >= a.wrapping_add(src_len) || src_len == 0 || dst_len == 0
 }

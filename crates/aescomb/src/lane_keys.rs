@@ -1,24 +1,9 @@
 //! Keys of messages side by side, one in each lane.
 
-use crate::expanded::{CONSTANTS, Expanded};
-use crate::isa::{Block, Isa, Soft, Way};
-
-/// How many constants a mode may derive for a message.
-pub(crate) const DERIVED: usize = 2;
-
-/// What a mode takes of its lanes' keys.
-#[derive(Clone, Copy)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // the portable form has both keys
-pub(crate) struct Uses {
-    /// Round keys of the cipher.
-    pub forward: bool,
-    /// Those of the inverse cipher.
-    pub inverse: bool,
-    /// Those of the second key.
-    pub second: bool,
-    /// How many of the key's constants.
-    pub constants: usize,
-}
+use crate::block::Block;
+use crate::expanded::Expanded;
+use crate::schedule::{CONSTANTS, DERIVED, Uses, Way};
+use crate::soft::Soft;
 
 /// Round keys of one key per lane, in the order in which kernels load them.
 #[repr(C, align(64))]
@@ -94,20 +79,20 @@ impl<const L: usize> LaneKeys<L> {
         key
     }
 
-    /// Gives all lanes round key `r` of one of the ciphers.
+    /// Round key `r` of one of the ciphers, to be given to all lanes.
     #[inline(always)]
-    pub(crate) fn set_round_key<S: Isa>(&mut self, s: S, way: Way, r: usize, row: S::W) {
-        let rows = match way {
-            Way::Encrypt => &mut self.enc,
-            Way::Decrypt => &mut self.dec,
-            Way::EncryptSecond => &mut self.second,
-        };
-        s.store_row(row, &mut rows[r]);
+    pub(crate) fn round_key_mut(&mut self, way: Way, r: usize) -> &mut [Block; L] {
+        match way {
+            Way::Encrypt => &mut self.enc[r],
+            Way::Decrypt => &mut self.dec[r],
+            Way::EncryptSecond => &mut self.second[r],
+        }
     }
 
+    /// Round key `r` of the cipher.
     #[inline(always)]
-    pub(crate) fn round_key<S: Isa>(&self, s: S, r: usize) -> S::W {
-        s.load_row(&self.enc[r])
+    pub(crate) fn round_key(&self, r: usize) -> &[Block; L] {
+        &self.enc[r]
     }
 
     /// Round key `r` of lane `l`.
@@ -168,19 +153,15 @@ impl<const L: usize> LaneKeys<L> {
         self.soft[which][l].as_ref()
     }
 
+    /// The mode's `i`-th constant.
     #[inline(always)]
-    pub(crate) fn subkey<S: Isa>(&self, s: S, i: usize) -> S::W {
-        s.load_row(&self.sub[i])
+    pub(crate) fn subkey(&self, i: usize) -> &[Block; L] {
+        &self.sub[i]
     }
 
     #[inline(always)]
-    pub(crate) fn subkey_mut(&mut self, i: usize) -> *mut u8 {
-        self.sub[i].as_mut_ptr().cast()
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_subkey<S: Isa>(&mut self, s: S, i: usize, row: S::W) {
-        s.store_row(row, &mut self.sub[i]);
+    pub(crate) fn subkey_mut(&mut self, i: usize) -> &mut [Block; L] {
+        &mut self.sub[i]
     }
 }
 

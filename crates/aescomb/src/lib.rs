@@ -66,11 +66,16 @@ struct Readme;
 mod admission;
 mod backend;
 mod batch;
+mod block;
 mod bytes;
+mod cipher;
 mod comb;
 mod counting;
+#[cfg(target_arch = "x86_64")]
+mod detect;
 mod engine;
 mod error;
+mod expand;
 mod expanded;
 mod facts;
 pub mod ff1;
@@ -78,37 +83,46 @@ pub mod ffi;
 #[doc(hidden)]
 pub mod field;
 mod gf128;
+mod group;
 mod isa;
 mod job;
 mod key;
+mod key_calls;
 mod key_set;
+mod keys;
 mod lane_keys;
-mod lanes;
+mod message;
 mod messages;
 mod mode;
 pub mod modes;
-mod neighbours;
+mod names;
 mod parts;
 mod pass;
 pub mod plan;
+mod rows;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
-
+mod schedule;
 mod single;
+mod soft;
 mod solo;
 mod span;
+mod status;
 #[cfg(feature = "rayon")]
 mod team;
 mod text;
 
 pub use backend::Backend;
-pub use batch::{Batch, Layout, Message, MessageResult, Offset, Packed, Status};
+pub use batch::{Batch, Layout, MessageResult, Offset, Packed};
 pub use comb::Comb;
 pub use error::{Allowed, Error, Failed, Field, Given, OpenError};
-pub use key::{AnyKey, Key, Keys};
+pub use key::{AnyKey, Key};
+pub use keys::Keys;
+pub use message::Message;
 pub use messages::Messages;
-pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Op, UnknownName};
-pub use modes::Mode;
+pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Mode, Op};
+pub use names::UnknownName;
+pub use status::Status;
 #[cfg(feature = "rayon")]
 pub use team::Team;
 pub use text::Text;

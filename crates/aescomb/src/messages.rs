@@ -4,8 +4,8 @@
 //! put there are borrowed, and is only cleared afterwards.
 #![allow(unsafe_code)]
 
-use crate::batch::Message;
 use crate::job::Aligned;
+use crate::message::Message;
 use alloc::vec::Vec;
 
 /// Memory for batches that are made of iterators. Keep it: a batch that is no larger than the

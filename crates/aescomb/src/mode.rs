@@ -1,10 +1,115 @@
-//! What is known of a mode without running it: names, sizes, costs, limits.
+//! The modes, by name, and what is known of one without running it: sizes, costs, limits.
 
-use crate::error::{Allowed, Error, Field};
-use crate::modes::Mode;
 use core::fmt;
-use core::str::FromStr;
-use subtle::ConstantTimeEq;
+
+/// Calls a macro with the modes: a line for each, with what it is called and what it is for.
+macro_rules! modes {
+    ($then:ident) => {
+        $then! {
+            /// Electronic codebook.
+            Ecb "ecb": Cipher;
+            /// Electronic codebook with PKCS#7 padding.
+            EcbPkcs7 "ecb-pkcs7": Cipher;
+            /// Cipher block chaining.
+            Cbc "cbc": Cipher;
+            /// Cipher block chaining with PKCS#7 padding.
+            CbcPkcs7 "cbc-pkcs7": Cipher;
+            /// Cipher feedback with 128-bit segments.
+            Cfb128 "cfb128": Cipher;
+            /// Output feedback.
+            Ofb "ofb": Cipher;
+            /// Counter mode with a 128-bit big-endian counter.
+            Ctr "ctr": Cipher;
+            /// Counter mode with the 32-bit big-endian counter of GCM.
+            Ctr32 "ctr32": Cipher;
+            /// XEX-based tweaked codebook with ciphertext stealing.
+            Xts "xts": Cipher;
+            /// Cipher-based message authentication code.
+            Cmac "cmac": Mac;
+            /// Parallelizable message authentication code (PMAC1).
+            Pmac "pmac": Mac;
+            /// Galois message authentication code.
+            Gmac "gmac": Mac;
+            /// Counter with CBC-MAC.
+            Ccm "ccm": Aead;
+            /// Galois/counter mode.
+            Gcm "gcm": Aead;
+            /// Offset codebook (OCB3).
+            Ocb "ocb": Aead;
+            /// Synthetic initialisation vector, deterministic.
+            Siv "siv": Aead;
+            /// Nonce misuse-resistant GCM.
+            GcmSiv "gcm-siv": Aead;
+            /// CLOC v3 with a nonce of 12 bytes and a tag of 8, for research.
+            #[cfg(feature = "research")]
+            Cloc "cloc": Aead;
+            /// SILC v3 with a nonce of 12 bytes and a tag of 8, for research.
+            #[cfg(feature = "research")]
+            Silc "silc": Aead;
+            /// AES-JAMBU v2, for research.
+            #[cfg(feature = "research")]
+            Jambu "jambu": Aead;
+            /// POET v2 with AES-128 as its hash function, for research.
+            #[cfg(feature = "research")]
+            Poet "poet": Aead;
+            /// McOE-G, completed where its paper could not be had, for research.
+            #[cfg(feature = "research")]
+            McoeG "mcoe-g": Aead;
+            /// AES-OTR v3 with parallel associated data. For research.
+            #[cfg(feature = "research")]
+            Otr "otr": Aead;
+            /// AES-COPA v2. For research.
+            #[cfg(feature = "research")]
+            Copa "copa": Aead;
+            /// PMAC+CTR, completed by us. For research.
+            #[cfg(feature = "research")]
+            PmacCtr "pmac-ctr": Aead;
+            /// COBRA, completed by us. For research.
+            #[cfg(feature = "research")]
+            Cobra "cobra": Aead;
+            /// Regular Julius-ECB. For research.
+            #[cfg(feature = "research")]
+            Julius "julius": Aead;
+            /// AES-CPFB v1: counter and plaintext feedback, for research.
+            #[cfg(feature = "research")]
+            Cpfb "cpfb": Aead;
+            /// Silver v1, for research.
+            #[cfg(feature = "research")]
+            Silver "silver": Aead;
+        }
+    };
+}
+pub(crate) use modes;
+
+macro_rules! enumerate {
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $mode:ident $name:literal: $kind:ident;)*) => {
+        /// The modes of operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Mode {
+            $($(#[doc = $doc])* $(#[cfg($cfg)])? $mode,)*
+        }
+
+        impl Mode {
+            /// All modes.
+            pub const ALL: &'static [Mode] = &[$($(#[cfg($cfg)])? Mode::$mode),*];
+
+            /// Short name, for example `cbc`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(#[cfg($cfg)])? Mode::$mode => $name,)*
+                }
+            }
+
+            pub(crate) const fn kind(self) -> Kind {
+                match self {
+                    $($(#[cfg($cfg)])? Mode::$mode => Kind::$kind,)*
+                }
+            }
+        }
+    };
+}
+modes!(enumerate);
 
 /// What a mode is for, and so which operations it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,101 +373,8 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is in no list of this library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    what: &'static str,
-}
-
-impl UnknownName {
-    pub(crate) fn of(what: &'static str) -> Self {
-        UnknownName { what }
-    }
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {}; known: ", self.what)?;
-        let mut sep = "";
-        let mut item = |f: &mut fmt::Formatter<'_>, name: &str| {
-            let r = write!(f, "{sep}{name}");
-            sep = ", ";
-            r
-        };
-        match self.what {
-            "backend" => crate::Backend::ALL
-                .iter()
-                .try_for_each(|b| item(f, b.name())),
-            "algorithm" => {
-                item(f, "aes-BITS-MODE with BITS 128, 192 or 256 and MODE ")?;
-                sep = "";
-                let mut item = |f: &mut fmt::Formatter<'_>, name: &str| {
-                    let r = write!(f, "{sep}{name}");
-                    sep = ", ";
-                    r
-                };
-                Mode::ALL.iter().try_for_each(|m| item(f, m.name()))
-            }
-            _ => Mode::ALL.iter().try_for_each(|m| item(f, m.name())),
-        }
-    }
-}
-
-impl core::error::Error for UnknownName {}
-
-impl FromStr for Algorithm {
-    type Err = UnknownName;
-
-    fn from_str(s: &str) -> Result<Self, UnknownName> {
-        let unknown = UnknownName::of("algorithm");
-        let (bits, mode) = s
-            .strip_prefix("aes-")
-            .and_then(|s| s.split_once('-'))
-            .ok_or(unknown)?;
-        let key_bits = match bits {
-            "128" => 128,
-            "192" => 192,
-            "256" => 256,
-            _ => return Err(unknown),
-        };
-        let mode = mode.parse().map_err(|_| unknown)?;
-        Ok(Algorithm { mode, key_bits })
-    }
-}
-
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = UnknownName;
-
-    fn from_str(s: &str) -> Result<Self, UnknownName> {
-        Mode::ALL
-            .iter()
-            .copied()
-            .find(|m| m.name() == s)
-            .ok_or(UnknownName::of("mode"))
-    }
-}
-
-impl Mode {
-    /// Short name, for example `cbc`.
-    pub fn name(self) -> &'static str {
-        self.info().name
-    }
-
-    pub(crate) fn check_key(self, raw: &[u8]) -> Result<(), Error> {
-        let (bytes, allowed) = (raw.len(), self.info().key_bytes);
-        if !allowed.contains(&bytes) {
-            return Err(Error::new(Field::KeyLength, bytes, Allowed::OneOf(allowed)));
-        }
-        let (first, second) = raw.split_at(bytes / 2);
-        if self.keys_differ() && bool::from(first.ct_eq(second)) {
-            return Err(Error::new(Field::KeyHalves, bytes / 2, Allowed::Nothing));
-        }
-        Ok(())
     }
 }

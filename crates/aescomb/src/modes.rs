@@ -8,16 +8,19 @@
 //! assert_eq!(Key::<Gcm>::new(&[0; 16])?.mode(), Mode::Gcm);
 //! # Ok::<(), aescomb::Error>(())
 //! ```
-// A mode is one file here and one line in `register!`.
+// A mode is one file here, its `mod`, and a line in `modes!` of `mode.rs`.
 
-use crate::admission::{Rules, no_operation};
+pub use crate::key::AnyMode;
+pub use crate::mode::Mode;
+
+use crate::admission::Rules;
 use crate::backend::Backend;
 use crate::engine::{Work, batch};
-use crate::error::OpenError;
+use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
 use crate::job::Job;
-use crate::mode::{Info, Kind, Op};
-use crate::pass::{Limits, Pass, Registered};
+use crate::mode::{Info, Kind, Op, modes};
+use crate::pass::{Pass, Registered};
 use crate::single::single;
 
 mod cbc;
@@ -61,7 +64,6 @@ mod xts;
 
 #[cfg(feature = "rustcrypto")]
 pub(crate) use cbc::Encrypt as CbcEncrypt;
-pub(crate) use pkcs7::padding_len;
 
 mod sealed {
     use super::{Backend, Expanded, Job, Mode, OpenError, Work};
@@ -76,19 +78,19 @@ mod sealed {
         /// Runs a batch: decryption, opening.
         fn backward(mode: Mode, backend: Backend, work: Work<'_>);
         /// Checks one message and does it.
-        fn alone<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+        fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
     }
 
     /// The two operations of a mode on one message: functions of their own, compiled in this
     /// crate once.
     #[allow(private_interfaces)]
-    pub trait Alone {
-        fn forward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
-        fn backward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+    pub trait Single {
+        fn forward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+        fn backward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
     }
 }
-use sealed::Alone;
 pub(crate) use sealed::Kernels;
+use sealed::Single;
 
 /// A mode that is a type, such as [`Gcm`]. Sealed.
 pub trait TypedMode: Kernels {
@@ -103,10 +105,6 @@ pub trait MacMode: Kernels {}
 /// Modes that seal and open, and [`AnyMode`]. Sealed.
 pub trait AeadMode: Kernels {}
 
-/// The mode of an [`AnyKey`](crate::AnyKey): any, known at run time.
-#[derive(Clone, Copy, Debug)]
-pub struct AnyMode;
-
 #[allow(private_interfaces)]
 impl Kernels for AnyMode {
     const KNOWN: Option<Mode> = None;
@@ -120,8 +118,8 @@ impl Kernels for AnyMode {
     }
 
     #[inline(always)]
-    fn alone<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-        key.mode().alone::<OP>(key, job)
+    fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+        key.mode().single::<OP>(key, job)
     }
 }
 
@@ -130,14 +128,7 @@ impl MacMode for AnyMode {}
 impl AeadMode for AnyMode {}
 
 macro_rules! register {
-    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident: $kind:ident;)*) => {
-        /// The modes of operation.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Mode {
-            $($(#[doc = $doc])* $(#[cfg($cfg)])? $name,)*
-        }
-
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident $_:literal: $kind:ident;)*) => {
         $(
             $(#[doc = $doc])*
             $(#[cfg($cfg)])?
@@ -169,15 +160,15 @@ macro_rules! register {
                 }
 
                 #[inline(always)]
-                fn alone<const OP: u8>(
+                fn single<const OP: u8>(
                     key: &Expanded,
                     job: &mut Job,
                 ) -> Result<usize, OpenError> {
                     let [forward, backward] = const { Kind::$kind.ops() };
                     if OP == forward as u8 {
-                        Self::forward_alone(key, job)
+                        Self::forward_single(key, job)
                     } else if OP == backward as u8 {
-                        Self::backward_alone(key, job)
+                        Self::backward_single(key, job)
                     } else {
                         Err(no_operation(Mode::$name, Op::ALL[OP as usize]).into())
                     }
@@ -186,14 +177,14 @@ macro_rules! register {
 
             #[allow(private_interfaces)]
             $(#[cfg($cfg)])?
-            impl Alone for $name {
+            impl Single for $name {
                 #[inline(never)]
-                fn forward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+                fn forward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
                     single::<$name, { Kind::$kind.ops()[0] as u8 }>(key, job)
                 }
 
                 #[inline(never)]
-                fn backward_alone(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+                fn backward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
                     single::<$name, { Kind::$kind.ops()[1] as u8 }>(key, job)
                 }
             }
@@ -208,9 +199,6 @@ macro_rules! register {
         )*
 
         impl Mode {
-            /// All modes: the registry.
-            pub const ALL: &'static [Mode] = &[$($(#[cfg($cfg)])? Mode::$name),*];
-
             /// What is known of the mode.
             pub fn info(self) -> &'static Info {
                 match self {
@@ -221,7 +209,9 @@ macro_rules! register {
             /// What its messages may be.
             pub(crate) fn rules(self, op: Op) -> &'static Rules {
                 let all: &'static [Rules; 6] = match self {
-                    $($(#[cfg($cfg)])? Mode::$name => const { &Rules::all(&$name::INFO) },)*
+                    $($(#[cfg($cfg)])? Mode::$name => {
+                        const { &Rules::all(&$name::INFO, $name::limits) }
+                    },)*
                 };
                 &all[op as usize]
             }
@@ -240,13 +230,6 @@ macro_rules! register {
                 }
             }
 
-            /// The most bytes of text and of associated data of a message.
-            pub(crate) fn limits(self, job: &Job) -> Limits {
-                match self {
-                    $($(#[cfg($cfg)])? Mode::$name => $name::limits(job.nonce_len as usize),)*
-                }
-            }
-
             fn forward(self, backend: Backend, work: Work<'_>) {
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name => $name::forward(self, backend, work),)*
@@ -260,17 +243,25 @@ macro_rules! register {
             }
 
             #[inline(always)]
-            fn alone<const OP: u8>(
+            fn single<const OP: u8>(
                 self,
                 key: &Expanded,
                 job: &mut Job,
             ) -> Result<usize, OpenError> {
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => $name::alone::<OP>(key, job),)*
+                    $($(#[cfg($cfg)])? Mode::$name => $name::single::<OP>(key, job),)*
                 }
             }
         }
     };
+}
+
+/// The mode does not have it.
+#[cold]
+#[inline(never)]
+pub(crate) fn no_operation(mode: Mode, op: Op) -> Error {
+    let allowed = Allowed::Ops(mode.info().kind.ops());
+    Error::new(Field::Operation, op, allowed)
 }
 
 /// The traits of types by their kinds.
@@ -278,75 +269,4 @@ mod kind {
     pub(super) use super::{AeadMode as Aead, CipherMode as Cipher, MacMode as Mac};
 }
 
-register! {
-    /// Electronic codebook.
-    Ecb: Cipher;
-    /// Electronic codebook with PKCS#7 padding.
-    EcbPkcs7: Cipher;
-    /// Cipher block chaining.
-    Cbc: Cipher;
-    /// Cipher block chaining with PKCS#7 padding.
-    CbcPkcs7: Cipher;
-    /// Cipher feedback with 128-bit segments.
-    Cfb128: Cipher;
-    /// Output feedback.
-    Ofb: Cipher;
-    /// Counter mode with a 128-bit big-endian counter.
-    Ctr: Cipher;
-    /// Counter mode with the 32-bit big-endian counter of GCM.
-    Ctr32: Cipher;
-    /// XEX-based tweaked codebook with ciphertext stealing.
-    Xts: Cipher;
-    /// Cipher-based message authentication code.
-    Cmac: Mac;
-    /// Parallelizable message authentication code (PMAC1).
-    Pmac: Mac;
-    /// Galois message authentication code.
-    Gmac: Mac;
-    /// Counter with CBC-MAC.
-    Ccm: Aead;
-    /// Galois/counter mode.
-    Gcm: Aead;
-    /// Offset codebook (OCB3).
-    Ocb: Aead;
-    /// Synthetic initialisation vector, deterministic.
-    Siv: Aead;
-    /// Nonce misuse-resistant GCM.
-    GcmSiv: Aead;
-    /// CLOC v3 with a nonce of 12 bytes and a tag of 8, for research.
-    #[cfg(feature = "research")]
-    Cloc: Aead;
-    /// SILC v3 with a nonce of 12 bytes and a tag of 8, for research.
-    #[cfg(feature = "research")]
-    Silc: Aead;
-    /// AES-JAMBU v2, for research.
-    #[cfg(feature = "research")]
-    Jambu: Aead;
-    /// POET v2 with AES-128 as its hash function, for research.
-    #[cfg(feature = "research")]
-    Poet: Aead;
-    /// McOE-G, completed where its paper could not be had, for research.
-    #[cfg(feature = "research")]
-    McoeG: Aead;
-    /// AES-OTR v3 with parallel associated data. For research.
-    #[cfg(feature = "research")]
-    Otr: Aead;
-    /// AES-COPA v2. For research.
-    #[cfg(feature = "research")]
-    Copa: Aead;
-    /// PMAC+CTR, completed by us. For research.
-    #[cfg(feature = "research")]
-    PmacCtr: Aead;
-    /// COBRA, completed by us. For research.
-    #[cfg(feature = "research")]
-    Cobra: Aead;
-    /// Regular Julius-ECB. For research.
-    #[cfg(feature = "research")]
-    Julius: Aead;
-    /// AES-CPFB v1: counter and plaintext feedback, for research.
-    #[cfg(feature = "research")]
-    Cpfb: Aead;
-    /// Silver v1, for research.
-    #[cfg(feature = "research")]
-    Silver: Aead;
-}
+modes!(register);

@@ -4,7 +4,8 @@
 //! without a message have memory of this file, which is never written.
 #![allow(unsafe_code)]
 
-use crate::isa::{Block, Isa};
+use crate::block::Block;
+use crate::isa::Isa;
 use crate::job::Job;
 use core::cell::UnsafeCell;
 

@@ -1,13 +1,111 @@
 //! The contract of modes: what one says of itself ([`Registered`]) and of how one message
 //! goes ([`Pass`]), once, for all widths, instruction sets and key forms.
+//!
+//! # How the items go together
+//!
+//! Anything that a mode does not need keeps its default.
+//!
+//! - **Rows run on all lanes**, also on those without a message or with a shorter one.
+//!   Idle lanes read and write scratch memory; their results are discarded. A step must not
+//!   fail on any value.
+//! - **State** is `[W; N]`, at most three blocks (`MAX_STATE`). It is in registers inside
+//!   a window and in memory between two.
+//! - **Header.** Up to four rows (`HEADER`) that a mode makes of lengths, nonce and the
+//!   given tag (`Facts` in `facts.rs`): of one message or of a group's, by the same function.
+//!   What comes of lengths other than the text's is worked out once for a group where they
+//!   are alike; `block` is the slow way, message by message, for what rows cannot say. With
+//!   two passes the last row is for the tag. A nonce of a whole
+//!   block needs no header function: with `NONCE`, `begin` finds it in `h[0]`. What `begin`
+//!   and `text` write into `h` is there for `finish` and `tag`.
+//! - **`Tail`** says what rows leave for `finish`, and `DATA` likewise for `absorb_last`:
+//!
+//!   | | leaves | for example |
+//!   |---|---|---|
+//!   | `None` | nothing: whole blocks | ECB, CBC |
+//!   | `Part` | 1 to 15 bytes; no finish without them | CTR, GCM |
+//!   | `Padded` | 0 to 15 bytes, of which a whole block of result is made | PKCS#7 |
+//!   | `Short` | 0 to 15 bytes; always a finish | JAMBU |
+//!   | `Last` | the last 1 to 16 bytes, none only of an empty message | CMAC, PMAC |
+//!   | `Filled` | the same, of which a whole block of result is made | COPA |
+//!   | `Double` | the last whole block and what follows it; all of a shorter message | XTS, SIV |
+//!
+//!   Pieces come with zeros after them and with their numbers of bytes. Results beyond
+//!   those are not written, but what a mode adds to its tag it must cut itself.
+//! - **Rows that are no block.** With `PAIR` a row is two blocks of the message, and `pair`
+//!   takes the place of `step`; then twice as much may be left, in two pieces (OTR, COBRA).
+//!   `STRIDE` and `DATA_STRIDE` are the bytes from row to row, if not as many as a row has:
+//!   CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
+//!   that are not its own as they were.
+//! - **Texts that change their length.** A mode says so in `INFO.lengths`, and the scheduler
+//!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
+//!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
+//!   message moved behind its zeros and back. With `MOVED` a pass finds it there.
+//! - **Associated data.** `DATA` is `None` where a pass takes none. `DATA_BEGINS` leaves
+//!   out bytes that are in the header already (CCM puts the length before them). With
+//!   `VECTOR` associated data is a vector of components, and the nonce, if there is one,
+//!   is its last; every component then gets its `absorb_last`, an empty one too.
+//! - **Passes.** `MORE` says that `Then` follows: for SIV and GCM-SIV, whose tag comes
+//!   before the ciphertext. The first pass's tag is in the last header row of the second;
+//!   an opening has the given one there from the start. `AGAIN` reads what the pass
+//!   before has written. `header`, `derive`, `NONCE` and `USES` of the first pass are for
+//!   both.
+//! - **Keys.** `USES` names the schedules and how many of the key's constants lanes are
+//!   given. Declaring too few shows up only in tests that use one key per message. A mode with a key for every
+//!   message (`DERIVES`) makes constants and one or two AES keys in `derive`; the engine
+//!   expands those of a group at once. With `MIXES` the round keys are made of the key's
+//!   and of the derived key's (Silver). A mode that uses a key made of the user's key
+//!   expands that in `constants` (POET, McOE-G).
+//! - **`Feed`** says whether the blocks of one message can be done side by side:
+//!
+//!   | | state of a block comes from | how messages go |
+//!   |---|---|---|
+//!   | `Serial` | the result of the block before | in groups, like all others |
+//!   | `None` | nothing | one by one (`span.rs`), in the caller's order |
+//!   | `Input` | the input block before | likewise |
+//!   | `Counter` | its place, by `advance` | likewise |
+//!   | `Blocks` | what `BLOCKS` says | in groups that change over to neighbouring blocks |
+//!
+//!   `None`, `Input` and `Counter` are for modes without headers, associated data and
+//!   tags. `Serial` is right for any mode.
+//!
+//! # Neighbouring blocks
+//!
+//! `step` is the same function. It must move its state by these operations of the
+//! `Cipher`, which for messages side by side are the plain ones:
+//!
+//! | | messages side by side | neighbouring blocks, n to a row |
+//! |---|---|---|
+//! | `stride` | 1 | n |
+//! | `doubled` | doubled once | doubled n times |
+//! | `hash` | (hash ^ x) H | the sum of products with powers of H, reduced once for up to 64 blocks |
+//! | `within` | all of a result | what of it belongs to the message |
+//! | `offset` | one step in the Gray code | n steps |
+//! | `stride_of` | a constant | what it grows by in n blocks |
+//! | `scaled` | multiplied once by a constant | n times |
+//! | `before` | what the row before left | what the lane before leaves |
+//! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
+//!
+//! `BLOCKS` says what each block of state holds, and so how it comes into lanes and
+//! back:
+//!
+//! - `Position`: depends on the block's place alone. All lanes get the message's, and
+//!   `spread` moves lane l by l blocks.
+//! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.
+//! - `Hash`: in lane 0, the result of `hash`.
+//! - `Previous`: what `before`, `running` and `horner` take; in the end, that of the last lane.
+//!
+//! A row that is not full is loaded with a mask; only its blocks count. With `ENDS_ALIKE` a
+//! message that is done by itself has its last bytes there too, in place of a finish.
 
 use crate::backend::Backend;
+use crate::block::Tables;
+use crate::cipher::{Cipher, PerLane, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
-use crate::isa::{Block, Cipher, Isa, RoundKeys, Wide};
-use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Last, MAX_LANES, Piece};
+use crate::isa::{Isa, RoundKeys, Wide};
+use crate::lane_keys::LaneKeys;
 use crate::mode::Info;
+use crate::schedule::{DERIVED, FORWARD, Uses};
 
 /// The most bytes of a message's parts.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +155,7 @@ pub(crate) enum Feed {
     /// From the result of the block before: not side by side.
     Serial,
     /// There is none.
-    Alone,
+    None,
     /// It is the input block before.
     Input,
     /// From the block's place in the message, by `advance`.
@@ -65,7 +163,7 @@ pub(crate) enum Feed {
     /// As [`Pass::BLOCKS`] says: in a group, rows of neighbouring blocks of one
     /// message take the place of rows of blocks of many messages, where messages are
     /// long.
-    Place,
+    Blocks,
 }
 
 /// A step of a mode whose state is one block, `s`, of which the next call of the cipher
@@ -82,27 +180,18 @@ pub(crate) enum Link {
     Beside,
 }
 
-/// What a block of state holds, for [`Feed::Place`].
+/// What a block of state holds, for [`Feed::Blocks`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
-    Place,
+    Position,
     /// The sum of something of all blocks so far.
     Sum,
     /// A hash by [`Cipher::hash`], in this field.
     Hash { polyval: bool },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
-    Last,
+    Previous,
 }
-
-/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
-/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
-/// registers.
-pub(crate) type Tables = [Block; 2 * MAX_LANES];
-/// Where the second row of [`Tables`] begins.
-pub(crate) const SECOND: usize = MAX_LANES;
-/// Blocks in the widest register there is.
-pub(crate) const MAX_UNIT: usize = 4;
 
 /// What the rows of a message leave for its finish. Of modes that take two blocks at a
 /// time, twice as much.
@@ -147,26 +236,6 @@ pub(crate) fn doubles<C: Cipher>(c: &C, x: C::W, places: C::W) -> C::W {
     x.times_power(places.shuffle(both))
 }
 
-/// A number in both halves of a block.
-#[inline(always)]
-pub(crate) fn both(n: usize) -> Block {
-    ((n as u128) << 64 | n as u128).to_le_bytes()
-}
-
-/// The cipher alone.
-pub(crate) const FORWARD: Uses = Uses {
-    forward: true,
-    inverse: false,
-    second: false,
-    constants: 0,
-};
-/// The inverse cipher alone.
-pub(crate) const INVERSE: Uses = Uses {
-    forward: false,
-    inverse: true,
-    ..FORWARD
-};
-
 /// Rows that a mode makes of a message's facts, one block of each message. In the
 /// last one the engine puts the tag, for the pass after the one that makes it.
 pub(crate) const HEADER: usize = 4;
@@ -181,6 +250,35 @@ pub(crate) struct Own<W> {
     pub first: [W; 2],
     /// The same of the second key, if there is one.
     pub second: [W; 2],
+}
+
+/// Up to 16 bytes of every message: what rows leave over.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<W> {
+    /// The bytes, and zeros.
+    pub block: W,
+    /// How many there are, in every byte: [`Wide::first_bytes`] and those after it.
+    pub count: W,
+}
+
+impl<W: Wide> Piece<W> {
+    #[inline(always)]
+    pub(crate) fn none<S: Isa<W = W>>(s: S) -> Self {
+        let zero = s.splat(&[0; 16]);
+        Piece {
+            block: zero,
+            count: zero,
+        }
+    }
+}
+
+/// The end of a message, in all lanes at once.
+pub(crate) struct Last<W> {
+    pub first: Piece<W>,
+    /// For [`Tail::Double`]: the bytes after the first 16.
+    pub second: Piece<W>,
+    /// Whether any message has some.
+    pub more: bool,
 }
 
 /// A pass over a message: what happens to it, written for one message and run on
@@ -327,15 +425,15 @@ pub(crate) trait Pass {
         c.zero()
     }
 
-    /// For [`Feed::Place`]: what each block of state is.
+    /// For [`Feed::Blocks`]: what each block of state is.
     const BLOCKS: &'static [Holds] = &[];
 
-    /// For [`Feed::Place`]: about how many rows' time `tables` takes.
+    /// For [`Feed::Blocks`]: about how many rows' time `tables` takes.
     const TABLES: usize = 0;
 
-    /// For [`Feed::Place`]: from how many bytes on a message is done by itself from
+    /// For [`Feed::Blocks`]: from how many bytes on a message is done by itself from
     /// beginning to end, under the one key of a call.
-    const ALONE_FROM: usize = usize::MAX;
+    const SOLO_FROM: usize = usize::MAX;
 
     /// Below how many bytes messages of one length are nevertheless better done in lanes,
     /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
@@ -348,12 +446,12 @@ pub(crate) trait Pass {
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
     const ENDS_ALIKE: bool = false;
 
-    /// For [`Feed::Place`]: what of a key `spread` and the steps of neighbouring blocks
+    /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
     /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
     fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut Tables) {}
 
-    /// For [`Feed::Place`]: from the same state in all lanes to that of neighbouring
+    /// For [`Feed::Blocks`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
@@ -368,6 +466,35 @@ pub(crate) trait Pass {
 #[inline(always)]
 pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
     M::TAIL.rows(len, M::STRIDE, if M::PAIR { 32 } else { 16 })
+}
+
+/// Whether rows leave more than 16 bytes.
+pub(crate) const fn two_pieces<M: Pass>() -> bool {
+    M::PAIR || matches!(M::TAIL, Tail::Double)
+}
+
+/// Whether the result of a message's end is a whole block.
+pub(crate) const fn whole_end<M: Pass>() -> bool {
+    matches!(M::TAIL, Tail::Padded | Tail::Filled)
+}
+
+/// One key for the loops of `M`.
+#[inline(always)]
+pub(crate) fn uniform<'k, S: Isa, M: Pass>(
+    s: S,
+    keys: &'k S::Keys,
+    key: &'k Expanded,
+) -> Uniform<'k, S> {
+    Uniform::new(s, keys, key, M::USES, M::AES_128)
+}
+
+/// A key for each lane, for the loops of `M`.
+#[inline(always)]
+pub(crate) fn per_lane<S: Isa, M: Pass, const L: usize>(
+    s: S,
+    keys: &LaneKeys<L>,
+) -> PerLane<'_, S, L> {
+    PerLane::new(s, keys, M::AES_128)
 }
 
 /// A mode's state: `[W; N]`.

@@ -15,7 +15,7 @@
 //!     finish all messages of the group
 //! ```
 //!
-//! Departures from the paper, each measured (HACKING.md, "The scheduler"):
+//! Departures from the paper, each measured (docs/experiments.md, "The scheduler"):
 //! - a batch is done in stretches of some hundred messages, which fit the caches;
 //! - sorting is one pass that hangs every message in the bucket of its length,
 //!   and taking from the longest bucket on; nothing is counted or moved, and nothing

@@ -125,7 +125,7 @@ fn crypt<const OP: u8, M: CipherMode>(
     buf: InOutBuf<'_, '_, u8>,
 ) {
     // Not to be ignored: the text would be left as it was.
-    if let Err(e) = key.alone::<OP>(Message::new(text(buf)).nonce(nonce)) {
+    if let Err(e) = key.single::<OP>(Message::new(text(buf)).nonce(nonce)) {
         unreachable!("{e}");
     }
 }

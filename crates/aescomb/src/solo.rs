@@ -8,13 +8,16 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
+use crate::block::{Block, Tables};
+use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::{Fact, One};
-use crate::isa::{Block, Cipher, Isa, Uniform, Wide};
+use crate::isa::{Isa, Wide};
 use crate::job::Job;
-use crate::lanes::{Last, Piece, two_pieces, whole_end};
-use crate::neighbours::{Hashing, Single, all_rows, in_units, lane};
-use crate::pass::{Feed, HEADER, Link, Pass, State, Tables, Tail, rows};
+use crate::pass::{
+    Feed, HEADER, Last, Link, Pass, Piece, State, Tail, rows, two_pieces, uniform, whole_end,
+};
+use crate::rows::{Hashing, Single, all_rows, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
@@ -26,9 +29,9 @@ const fn is_plain<M: Pass>() -> bool {
 
 /// Whether `M` has messages that are done by themselves.
 pub(crate) const fn has_solos<S: Isa, M: Pass>() -> bool {
-    let whole = matches!(M::FEED, Feed::Place) && is_plain::<M>() && in_units::<M>();
+    let whole = matches!(M::FEED, Feed::Blocks) && is_plain::<M>() && in_units::<M>();
     // A mode that wants tables says from where on.
-    let pays = M::TABLES == 0 || M::ALONE_FROM < usize::MAX;
+    let pays = M::TABLES == 0 || M::SOLO_FROM < usize::MAX;
     // Where registers are rows, as without vectors, it would only waste lanes.
     whole && pays && <S::Unit as Isa>::LANES < S::LANES
 }
@@ -69,7 +72,7 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
     let fact = Fact::new(job, key, verdict.is_some());
     let h = M::header(&One { s: u, fact });
     let c = &Single {
-        c: Uniform::of::<M>(u, keys, key),
+        c: uniform::<_, M>(u, keys, key),
         hashing,
     };
     let text = (job.src, job.dst);
@@ -102,7 +105,7 @@ pub(crate) fn chain<N: Isa, M: Pass>(
 ) {
     let fact = Fact::new(job, key, verdict.is_some());
     let h = M::header(&One { s: n, fact });
-    let c = &Uniform::of::<M>(n, keys, key);
+    let c = &uniform::<_, M>(n, keys, key);
     let rows = rows::<M>(job.len);
     whole::<N, M>(
         n,

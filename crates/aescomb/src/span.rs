@@ -6,11 +6,13 @@
 //! padding makes of it.
 #![allow(unsafe_code)]
 
-use crate::counting::{Counting, FirstRounds};
-use crate::expanded::Expanded;
-use crate::isa::{Block, Isa, Uniform};
+use crate::block::Block;
+use crate::cipher::Uniform;
+use crate::counting::Counting;
+use crate::expanded::{Expanded, FirstRounds};
+use crate::isa::Isa;
 use crate::job::Job;
-use crate::pass::{Feed, HEADER, Pass, State, Tail};
+use crate::pass::{Feed, HEADER, Pass, State, Tail, uniform};
 
 /// Does the whole message, long ones with the key's table for counters, if there is one.
 ///
@@ -44,7 +46,7 @@ pub(crate) fn span<S: Isa, M: Pass>(
 
 /// Where a message stands: the next byte, and what its next blocks take from
 /// the ones before.
-struct Place<W, State> {
+struct Cursor<W, State> {
     at: usize,
     /// For modes fed by their input: the input before, of which only the last
     /// block counts.
@@ -62,28 +64,28 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     nonce: &Block,
 ) {
     let u = s.unit();
-    let unit = Uniform::of::<M>(u, keys, key);
-    let mut place = if job.len >= S::LANES * 16 {
-        let c = Uniform::of::<M>(s, keys, key);
-        let mut place = begin::<S, M, CARRY>(&c, nonce);
+    let unit = uniform::<_, M>(u, keys, key);
+    let mut cursor = if job.len >= S::LANES * 16 {
+        let c = uniform::<_, M>(s, keys, key);
+        let mut cursor = begin::<S, M, CARRY>(&c, nonce);
         match first {
             // Not for one row.
             Some(table) if job.len >= 2 * S::LANES * 16 => {
                 let counting = Counting::new(s, table);
-                let c = Uniform::of::<M>(s, keys, key).counting(&counting);
-                run::<S, M, CARRY>(&c, job, &mut place);
+                let c = uniform::<_, M>(s, keys, key).counting(&counting);
+                run::<S, M, CARRY>(&c, job, &mut cursor);
             }
-            _ => run::<S, M, CARRY>(&c, job, &mut place),
+            _ => run::<S, M, CARRY>(&c, job, &mut cursor),
         }
-        Place {
-            at: place.at,
+        Cursor {
+            at: cursor.at,
             before: match M::FEED {
-                Feed::Input => u.splat(&s.last(place.before)),
+                Feed::Input => u.splat(&s.last(cursor.before)),
                 _ => u.splat(nonce),
             },
             state: M::State::from_fn(
                 #[inline(always)]
-                |i| match place.state.blocks().get(i) {
+                |i| match cursor.state.blocks().get(i) {
                     Some(w) => s.first(*w),
                     None => u.splat(nonce),
                 },
@@ -92,19 +94,19 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     } else {
         begin::<S::Unit, M, CARRY>(&unit, nonce)
     };
-    run::<S::Unit, M, CARRY>(&unit, job, &mut place);
-    rest::<S::Unit, M>(&unit, job, place);
+    run::<S::Unit, M, CARRY>(&unit, job, &mut cursor);
+    rest::<S::Unit, M>(&unit, job, cursor);
 }
 
 #[inline(always)]
 fn begin<S: Isa, M: Pass, const CARRY: bool>(
     c: &Uniform<'_, S>,
     nonce: &Block,
-) -> Place<S::W, M::State<S::W>> {
+) -> Cursor<S::W, M::State<S::W>> {
     let before = c.s.splat(nonce);
     let mut state = M::begin(c, &mut [before; HEADER]);
     M::advance::<_, CARRY>(&mut state, c.s.iota());
-    Place {
+    Cursor {
         at: 0,
         before,
         state,
@@ -113,13 +115,13 @@ fn begin<S: Isa, M: Pass, const CARRY: bool>(
 
 /// The state of the blocks `x`.
 #[inline(always)]
-fn state<S: Isa, M: Pass>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
+fn state<S: Isa, M: Pass>(s: S, cursor: &Cursor<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
     match M::FEED {
         Feed::Input => M::State::from_fn(
             #[inline(always)]
-            |_| s.shift_in(place.before, x),
+            |_| s.shift_in(cursor.before, x),
         ),
-        _ => place.state,
+        _ => cursor.state,
     }
 }
 
@@ -128,29 +130,29 @@ fn state<S: Isa, M: Pass>(s: S, place: &Place<S::W, M::State<S::W>>, x: S::W) ->
 fn run<S: Isa, M: Pass, const CARRY: bool>(
     c: &Uniform<'_, S>,
     job: &Job,
-    place: &mut Place<S::W, M::State<S::W>>,
+    cursor: &mut Cursor<S::W, M::State<S::W>>,
 ) {
     let s = c.s;
     let width = S::LANES * 16;
     let stride = s.splat(&(S::LANES as u128).to_le_bytes());
-    while job.len - place.at >= width {
+    while job.len - cursor.at >= width {
         // SAFETY: `width` bytes are left from `at` on.
         unsafe {
-            let x = s.load(job.src.add(place.at));
-            let y = M::step(c, &mut state::<S, M>(s, place, x), x, 0);
-            s.store(y, job.dst.add(place.at));
-            place.before = x;
+            let x = s.load(job.src.add(cursor.at));
+            let y = M::step(c, &mut state::<S, M>(s, cursor, x), x, 0);
+            s.store(y, job.dst.add(cursor.at));
+            cursor.before = x;
         }
-        M::advance::<_, CARRY>(&mut place.state, stride);
-        place.at += width;
+        M::advance::<_, CARRY>(&mut cursor.state, stride);
+        cursor.at += width;
     }
 }
 
 /// The last bytes, fewer than a wide value has.
 #[inline(always)]
-fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::State<S::W>>) {
+fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, cursor: Cursor<S::W, M::State<S::W>>) {
     let s = c.s;
-    let len = job.len - place.at;
+    let len = job.len - cursor.at;
     let pads = M::TAIL == Tail::Padded;
     if len == 0 && !pads {
         return;
@@ -158,8 +160,8 @@ fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::St
     // SAFETY: `len` bytes are left from `at` on; a padded message's destination
     // has room for whole blocks.
     unsafe {
-        let from = job.src.wrapping_add(place.at);
-        let to = job.dst.wrapping_add(place.at);
+        let from = job.src.wrapping_add(cursor.at);
+        let to = job.dst.wrapping_add(cursor.at);
         if pads {
             let mut blocks = [[0; 16]; 4];
             let whole = len / 16;
@@ -169,14 +171,14 @@ fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, place: Place<S::W, M::St
             blocks[whole] = crate::bytes::load(from.wrapping_add(whole * 16), len % 16);
             blocks[whole][len % 16..].fill((16 - len % 16) as u8);
             let x = s.load(blocks.as_ptr().cast());
-            let y = M::step(c, &mut state::<S, M>(s, &place, x), x, 0);
+            let y = M::step(c, &mut state::<S, M>(s, &cursor, x), x, 0);
             s.store(y, blocks.as_mut_ptr().cast());
             for (i, block) in blocks.iter().enumerate().take(whole + 1) {
                 to.add(i * 16).cast::<Block>().write(*block);
             }
         } else {
             let x = s.load_part(from, len);
-            let y = M::step(c, &mut state::<S, M>(s, &place, x), x, 0);
+            let y = M::step(c, &mut state::<S, M>(s, &cursor, x), x, 0);
             s.store_part(y, to, len);
         }
     }

@@ -1,12 +1,14 @@
 //! [`Team`]: large batches on several threads.
 
-use crate::admission::{Alike, Call, Run};
+use crate::admission::Call;
 use crate::batch::Batch;
-use crate::comb::{Comb, Pending, STRETCH, any, check_count, judged};
+use crate::comb::{Comb, Pending, Run, STRETCH, any, call, check_count, judged};
 use crate::error::{Error, OpenError};
-use crate::key::Keys;
+use crate::job::Alike;
+use crate::key::AnyMode;
+use crate::keys::Keys;
 use crate::mode::Op;
-use crate::modes::{AeadMode, AnyMode, CipherMode, Kernels, MacMode};
+use crate::modes::{AeadMode, CipherMode, Kernels, MacMode};
 use alloc::sync::Arc;
 use alloc::vec::{IntoIter, Vec};
 use core::iter::Enumerate;
@@ -178,7 +180,7 @@ impl Team {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(failed);
         }
-        let call = Call::new(keys, batch.own_key(), op, run)?;
+        let call = call(keys, batch.own_key(), op)?;
         check_count(batch.count())?;
         let members = self.members(batch);
         let (first, others) = self.combs[..members].split_at_mut(1);
@@ -186,9 +188,16 @@ impl Team {
         let mut pending = Pending::new(batch);
         if others.is_empty() {
             let alike = pending.batch.check(&call)?;
-            first.execute(&call, alike, pending.batch, &mut failed);
+            first.execute(&call, run, alike, pending.batch, &mut failed);
         } else {
-            failed = together(&call, self.pool.as_deref(), first, others, pending.batch)?;
+            failed = together(
+                &call,
+                run,
+                self.pool.as_deref(),
+                first,
+                others,
+                pending.batch,
+            )?;
         }
         pending.done = true;
         Ok(failed)
@@ -222,12 +231,12 @@ struct Stretches<P> {
 
 impl<P: Batch> Stretches<P> {
     /// Does stretches until none is left: the messages that failed.
-    fn work(&self, call: &Call<'_>, comb: &mut Comb) -> Vec<u32> {
+    fn work(&self, call: &Call<'_>, run: Run, comb: &mut Comb) -> Vec<u32> {
         let next = || self.left.lock().unwrap_or_else(|e| e.into_inner()).next();
         let mut failed = Vec::new();
         while let Some((i, mut stretch)) = next() {
             let before = failed.len();
-            comb.execute(call, self.alike, &mut stretch, &mut failed);
+            comb.execute(call, run, self.alike, &mut stretch, &mut failed);
             for message in &mut failed[before..] {
                 *message += (i * self.len) as u32;
             }
@@ -240,6 +249,7 @@ impl<P: Batch> Stretches<P> {
 /// this one checks, which takes them about as long.
 fn together<B: Batch + ?Sized>(
     call: &Call<'_>,
+    run: Run,
     pool: Option<&ThreadPool>,
     first: &mut Comb,
     others: &mut [Comb],
@@ -252,7 +262,7 @@ fn together<B: Batch + ?Sized>(
     scoped(pool, |scope| {
         let (work, failed) = (&work, &failed);
         let done = move |stretches: &Stretches<_>, comb: &mut Comb| {
-            let more = stretches.work(call, comb);
+            let more = stretches.work(call, run, comb);
             let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
             failed.extend(more);
         };
@@ -297,7 +307,7 @@ impl<T> Drop for Refusal<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Message;
+    use crate::message::Message;
     use crate::text::Text;
 
     #[test]

@@ -30,9 +30,9 @@ struct Common {
 
 /// Encrypt and authenticate one message, from standard input to standard output
 ///
-/// The output is the ciphertext and, right after it, the tag. (RFC 5297 puts the tag of siv before
-/// the ciphertext, and so does julius with its first block: move the last 16 bytes to the front to
-/// get their form.) Neither nonce nor associated data are in the output.
+/// The output is the ciphertext and, right after it, the tag; of siv the tag and then the
+/// ciphertext, as in RFC 5297. (Julius has its first block as the tag, which is last here.) Neither
+/// nonce nor associated data are in the output.
 ///
 /// Some modes make whole blocks of the ciphertext; `aescomb modes` says which, and which are for
 /// research and not for new protocols.
@@ -44,8 +44,7 @@ pub(crate) struct SealArgs {
 
 /// Check and decrypt one message, from standard input to standard output
 ///
-/// Takes what `aescomb seal` makes: the ciphertext and, right after it, the tag. Exit status 1, and
-/// nothing on standard output, if the tag is wrong: then key, nonce, associated data or message are
+/// Takes what `aescomb seal` makes, ciphertext and tag. Exit status 1, and nothing on standard output, if the tag is wrong: then key, nonce, associated data or message are
 /// not those that were sealed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArgs {

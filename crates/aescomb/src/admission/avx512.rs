@@ -6,9 +6,9 @@
 #![allow(unsafe_code)]
 
 use super::{Call, LONG, SIGN};
-use crate::batch::Status;
 use crate::isa::{Isa, Vaes512};
 use crate::job::{ATTACHED, Job};
+use crate::status::Status;
 use core::arch::x86_64::*;
 use core::mem::offset_of;
 

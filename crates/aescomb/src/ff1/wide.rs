@@ -5,7 +5,7 @@ use super::arithmetic::Big;
 use super::values::{Numeral, Values};
 use super::{Memory, Run, Way, room};
 use crate::batch::Offset;
-use crate::isa::Block;
+use crate::block::Block;
 use alloc::vec::Vec;
 
 /// Memory that values which are done together take, in bytes, and the most of them.

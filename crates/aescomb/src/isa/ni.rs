@@ -6,7 +6,8 @@
 #![allow(unsafe_code)]
 
 use super::x86::{Vector, Words, operations, token};
-use super::{Block, detect};
+use crate::block::Block;
+use crate::detect;
 #[cfg(target_feature = "sse")]
 use core::arch::asm;
 use core::arch::x86_64::*;

@@ -10,11 +10,13 @@
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
-use super::{Block, Field, Isa, Part, RoundKeys, Sums, Way, Wide, is_tweaked};
+use super::{Isa, Product, RoundKeys, Sums, Wide, is_tweaked};
+use crate::block::Block;
 use crate::expanded::Expanded;
 use crate::gf128;
-use crate::lane_keys::{LaneKeys, Uses};
-use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use crate::lane_keys::LaneKeys;
+use crate::schedule::{Uses, Way, WhichKey};
+use crate::soft::Soft;
 use core::ops::{BitAnd, BitXor};
 use zeroize::Zeroize;
 
@@ -33,42 +35,6 @@ pub(crate) struct Portable<const LANES: usize>;
 /// Blocks in memory order.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<const N: usize>([u128; N]);
-
-/// Round keys of the `aes` crate; wiped by it on drop.
-pub(crate) enum Soft {
-    Aes128(aes::Aes128),
-    Aes192(aes::Aes192),
-    Aes256(aes::Aes256),
-}
-
-impl Soft {
-    fn new(raw: &[u8]) -> Self {
-        let size = "the schedule gives 16, 24 or 32 bytes";
-        match raw.len() {
-            16 => Soft::Aes128(aes::Aes128::new_from_slice(raw).expect(size)),
-            24 => Soft::Aes192(aes::Aes192::new_from_slice(raw).expect(size)),
-            _ => Soft::Aes256(aes::Aes256::new_from_slice(raw).expect(size)),
-        }
-    }
-
-    #[inline(never)]
-    fn encrypt(&self, blocks: &mut [aes::Block]) {
-        match self {
-            Soft::Aes128(k) => k.encrypt_blocks(blocks),
-            Soft::Aes192(k) => k.encrypt_blocks(blocks),
-            Soft::Aes256(k) => k.encrypt_blocks(blocks),
-        }
-    }
-
-    #[inline(never)]
-    fn decrypt(&self, blocks: &mut [aes::Block]) {
-        match self {
-            Soft::Aes128(k) => k.decrypt_blocks(blocks),
-            Soft::Aes192(k) => k.decrypt_blocks(blocks),
-            Soft::Aes256(k) => k.decrypt_blocks(blocks),
-        }
-    }
-}
 
 /// SubBytes on the four bytes of a word, by the bitsliced round of the `aes`
 /// crate: equal columns make ShiftRows the identity, and MixColumns is undone.
@@ -134,9 +100,9 @@ fn inverse(key: &Expanded) -> [Block; 15] {
 }
 
 /// A key's schedule; for the first one also CIPH_K(0^128).
-fn expand(raw: &[u8], key: &mut Expanded, part: Part) {
+fn expand(raw: &[u8], key: &mut Expanded, which: WhichKey) {
     let schedule = schedule(raw);
-    if part == Part::Second {
+    if which == WhichKey::Second {
         key.second = schedule;
         return;
     }
@@ -162,7 +128,7 @@ impl<const N: usize> BitAnd for Blocks<N> {
     }
 }
 
-fn product<F: Field>(a: u128, b: u128) -> u128 {
+fn product<F: Product>(a: u128, b: u128) -> u128 {
     let mul = match F::POLYVAL {
         true => gf128::mul_polyval,
         false => gf128::mul,
@@ -203,7 +169,7 @@ impl<const N: usize> Wide for Blocks<N> {
     }
 
     #[inline(never)]
-    fn mul<F: Field>(self, b: Self) -> Self {
+    fn mul<F: Product>(self, b: Self) -> Self {
         Blocks(core::array::from_fn(|l| product::<F>(self.0[l], b.0[l])))
     }
 
@@ -404,9 +370,9 @@ impl<const N: usize> Isa for Portable<N> {
         f()
     }
 
-    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], part: Part) {
+    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
         for (raw, key) in raw.iter().zip(out) {
-            expand(raw, key, part);
+            expand(raw, key, which);
         }
     }
 
@@ -415,9 +381,9 @@ impl<const N: usize> Isa for Portable<N> {
         keys: &mut LaneKeys<L>,
         raw: [Blocks<N>; 2],
         bytes: usize,
-        part: Part,
+        which: WhichKey,
     ) {
-        let which = usize::from(part == Part::Second);
+        let which = usize::from(which == WhichKey::Second);
         keys.set_rounds(bytes / 4 + 6);
         for l in 0..N {
             let mut key = [0; 32];
@@ -650,7 +616,7 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     #[inline(never)]
-    fn reduce<F: Field>(self, sums: Sums<Self>) -> Blocks<N> {
+    fn reduce<F: Product>(self, sums: Sums<Self>) -> Blocks<N> {
         let [low, middle, high] = sums.map(|sum| sum.0.into_iter().fold(0, |a, b| a ^ b));
         let reduce = match F::POLYVAL {
             true => gf128::reduce_polyval,
@@ -671,7 +637,7 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     #[inline(never)]
-    fn horner<F: Field>(self, before: Blocks<N>, x: Blocks<N>, powers: &[Block]) -> Blocks<N> {
+    fn horner<F: Product>(self, before: Blocks<N>, x: Blocks<N>, powers: &[Block]) -> Blocks<N> {
         let factor = u128::from_ne_bytes(powers[0]);
         let mut last = before.0[N - 1];
         Blocks(x.0.map(|x| {

@@ -8,7 +8,8 @@
 
 use super::ni::NiOne;
 use super::x86::{Vector, operations, token};
-use super::{Block, detect};
+use crate::block::Block;
+use crate::detect;
 use core::arch::x86_64::*;
 
 token!(Vaes256: __m256i, 8, half Vaes256, unit Vaes256One, narrow NiOne, needs vaes256);

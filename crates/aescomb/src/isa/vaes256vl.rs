@@ -6,10 +6,10 @@
 //! [`Vaes512`](super::Vaes512) needs.
 #![allow(unsafe_code)]
 
-use super::detect;
 use super::ni::NiOne;
 use super::vaes256::Vaes256One;
 use super::x86::{Vector, token};
+use crate::detect;
 use core::arch::x86_64::*;
 
 token!(Vaes256Vl: __m256i, 8, half Vaes256Vl, unit Vaes256One, narrow NiOne, needs vaes512);

@@ -7,7 +7,8 @@
 
 use super::ni::NiOne;
 use super::x86::{Vector, operations, token};
-use super::{Block, LINE, detect};
+use crate::block::{Block, LINE};
+use crate::detect;
 use core::arch::x86_64::*;
 
 token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);

@@ -6,9 +6,11 @@
 //! (tokens come from detection, values from tokens).
 #![allow(unsafe_code)]
 
-use super::{Block, Field, LINE, Part, RoundKeys, Way, Wide, is_tweaked};
+use super::{Product, RoundKeys, Wide, is_tweaked};
+use crate::block::{Block, LINE};
 use crate::expanded::Expanded;
-use crate::lane_keys::{LaneKeys, Uses};
+use crate::lane_keys::LaneKeys;
+use crate::schedule::{Uses, Way, WhichKey};
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::mem::{MaybeUninit, offset_of};
 use core::ops::{BitAnd, BitXor};
@@ -132,10 +134,10 @@ pub(crate) trait Vector: Copy {
     /// The first round keys of a schedule that was written.
     unsafe fn first_keys(keys: &[MaybeUninit<Self>; 15]) -> [Self; 11];
     /// The products of the blocks.
-    unsafe fn multiply<F: Field>(self, y: Self) -> Self;
+    unsafe fn multiply<F: Product>(self, y: Self) -> Self;
     /// Adds them to sums that are not reduced: low, middle and high parts.
     unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self);
-    unsafe fn reduced<F: Field>(sums: &[Self; 3]) -> Self;
+    unsafe fn reduced<F: Product>(sums: &[Self; 3]) -> Self;
 }
 
 /// What of a [`Vector`] is compiled for the features: operations that are one intrinsic
@@ -169,7 +171,7 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn splat_all<const U: usize>(block: &$crate::isa::Block) -> [Self; U] {
+        unsafe fn splat_all<const U: usize>(block: &$crate::block::Block) -> [Self; U] {
             // SAFETY: the caller's, here and below.
             unsafe { [Self::splat(block); U] }
         }
@@ -238,7 +240,7 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn multiply<F: $crate::isa::Field>(self, y: Self) -> Self {
+        unsafe fn multiply<F: $crate::isa::Product>(self, y: Self) -> Self {
             unsafe { $crate::isa::x86::product::<F, _>(self, y) }
         }
 
@@ -255,7 +257,7 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn reduced<F: $crate::isa::Field>(sums: &[Self; 3]) -> Self {
+        unsafe fn reduced<F: $crate::isa::Product>(sums: &[Self; 3]) -> Self {
             unsafe { $crate::isa::x86::reduce::<F, _>(sums[0], sums[1], sums[2]) }
         }
     };
@@ -463,7 +465,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
-    fn mul<F: Field>(self, b: Self) -> Self {
+    fn mul<F: Product>(self, b: Self) -> Self {
         Words(each!(self.0, b.0, a, b => a.multiply::<F>(b)))
     }
 
@@ -517,7 +519,7 @@ const PLAIN: Block = bytes_from([0x86, 0, 0, 0], [0; 4], [0; 4], [0; 4]);
 /// of a sum goes up by 64 bits at the price of a product. In the plain field x^128 is
 /// x^7 + x^2 + x + 1, and the upper half of the sum itself goes down in the same way.
 #[inline(always)]
-pub(crate) unsafe fn reduce<F: Field, V: Vector>(low: V, middle: V, high: V) -> V {
+pub(crate) unsafe fn reduce<F: Product, V: Vector>(low: V, middle: V, high: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
         if F::POLYVAL {
@@ -1114,7 +1116,7 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
     keys: &mut LaneKeys<L>,
     raw: [Words<V, U>; 2],
     bytes: usize,
-    part: Part,
+    which: WhichKey,
 ) {
     keys.set_rounds(bytes / 4 + 6);
     // SAFETY: values of the vector type exist, and a row of lane keys has `U * V::BLOCKS`
@@ -1126,9 +1128,9 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
             bytes,
             #[inline(always)]
             |r, u, k| {
-                k.store(match part {
-                    Part::First => keys.enc_mut(r, u * V::BLOCKS),
-                    Part::Second => keys.second_mut(r, u * V::BLOCKS),
+                k.store(match which {
+                    WhichKey::First => keys.enc_mut(r, u * V::BLOCKS),
+                    WhichKey::Second => keys.second_mut(r, u * V::BLOCKS),
                 });
             },
         );
@@ -1167,7 +1169,7 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
     // SAFETY: the caller's; there is a key for each lane.
     unsafe {
         if uses.forward || uses.inverse {
-            lane_schedules::<V, U, L>(keys, of, Part::First);
+            lane_schedules::<V, U, L>(keys, of, WhichKey::First);
         }
         if uses.inverse {
             let mut r = 0;
@@ -1183,12 +1185,12 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
             }
         }
         if uses.second {
-            lane_schedules::<V, U, L>(keys, of, Part::Second);
+            lane_schedules::<V, U, L>(keys, of, WhichKey::Second);
         }
         let mut i = 0;
         while i < uses.constants {
             let row: [V; U] = gather_keys(of, offset_of!(Expanded, sub) + i * 16);
-            V::store_all(&row, keys.subkey_mut(i));
+            V::store_all(&row, keys.subkey_mut(i).as_mut_ptr().cast());
             i += 1;
         }
     }
@@ -1204,18 +1206,18 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
 unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
     keys: &mut LaneKeys<L>,
     of: &[&Expanded; L],
-    part: Part,
+    which: WhichKey,
 ) {
     let rounds = of[0].rounds();
-    let offset = match part {
-        Part::First => offset_of!(Expanded, enc),
-        Part::Second => offset_of!(Expanded, second),
+    let offset = match which {
+        WhichKey::First => offset_of!(Expanded, enc),
+        WhichKey::Second => offset_of!(Expanded, second),
     };
     // SAFETY: the caller's.
     unsafe {
         if const { V::BLOCKS > 1 } {
             let raw = [gather_keys(of, offset), gather_keys(of, offset + 16)];
-            expand_row(keys, raw.map(Words::<V, U>), (rounds - 6) * 4, part);
+            expand_row(keys, raw.map(Words::<V, U>), (rounds - 6) * 4, which);
             return;
         }
         keys.set_rounds(rounds);
@@ -1224,9 +1226,9 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
             let row: [V; U] = gather_keys(of, offset + r * 16);
             V::store_all(
                 &row,
-                match part {
-                    Part::First => keys.enc_mut(r, 0),
-                    Part::Second => keys.second_mut(r, 0),
+                match which {
+                    WhichKey::First => keys.enc_mut(r, 0),
+                    WhichKey::Second => keys.second_mut(r, 0),
                 },
             );
             r += 1;
@@ -1261,7 +1263,7 @@ pub(crate) fn fetch(block: &Block) {
 /// # Safety
 /// The CPU has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Expanded], part: Part) {
+pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
     // SAFETY: the caller's, that the CPU has the instructions; loads and stores
     // are of whole arrays.
     unsafe {
@@ -1294,14 +1296,14 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Expanded], part
             }
             to
         };
-        let to = match part {
-            Part::First => place(|key| key.enc.as_mut_ptr().cast(), out),
-            Part::Second => place(|key| key.second.as_mut_ptr().cast(), out),
+        let to = match which {
+            WhichKey::First => place(|key| key.enc.as_mut_ptr().cast(), out),
+            WhichKey::Second => place(|key| key.second.as_mut_ptr().cast(), out),
         };
         for (r, k) in rk.iter().enumerate().take(rounds + 1) {
             k.scatter(to.as_ptr(), r * 16);
         }
-        if part == Part::Second {
+        if which == WhichKey::Second {
             return;
         }
         let mut x = rk[0];
@@ -1326,7 +1328,7 @@ pub(crate) unsafe fn products<V: Vector>(x: V, y: V) -> (V, V, V) {
 
 /// The product of the blocks.
 #[inline(always)]
-pub(crate) unsafe fn product<F: Field, V: Vector>(x: V, y: V) -> V {
+pub(crate) unsafe fn product<F: Product, V: Vector>(x: V, y: V) -> V {
     // SAFETY: a value of the vector type exists.
     unsafe {
         let (low, middle, high) = products(x, y);
@@ -1355,7 +1357,7 @@ pub(crate) fn add_products<V: Vector, const U: usize>(
 
 /// Reduces the sums and adds up all blocks, in the first.
 #[inline(always)]
-pub(crate) fn reduce_sums<F: Field, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
+pub(crate) fn reduce_sums<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
     let [Words([low]), Words([middle]), Words([high])] = sums;
     // SAFETY: values of the vector type exist.
     unsafe { V::reduced::<F>(&[low, middle, high]).fold() }
@@ -1402,7 +1404,7 @@ pub(crate) fn running<V: Vector, const U: usize>(
 
 /// In a register by doubling distances, from register to register one after the other.
 #[inline(always)]
-pub(crate) fn horner<F: Field, V: Vector, const U: usize>(
+pub(crate) fn horner<F: Product, V: Vector, const U: usize>(
     before: Words<V, U>,
     x: Words<V, U>,
     powers: &[Block],
@@ -1676,7 +1678,7 @@ macro_rules! token {
             /// The inverse cipher's round keys, which the key may keep. Out of line, as it
             /// is done once or twice a key.
             #[inline(never)]
-            fn invert(self, key: &$crate::expanded::Expanded) -> [$crate::isa::Block; 15] {
+            fn invert(self, key: &$crate::expanded::Expanded) -> [$crate::block::Block; 15] {
                 let made = $crate::isa::Isa::enter(
                     self,
                     #[inline(always)]
@@ -1730,18 +1732,18 @@ macro_rules! token {
                 self,
                 raw: &[&[u8]],
                 out: &mut [$crate::expanded::Expanded],
-                part: $crate::isa::Part,
+                which: $crate::schedule::WhichKey,
             ) {
                 const WIDTH: usize = <$vector as Vector>::BLOCKS;
                 if WIDTH > 1 && raw.len() == 1 {
-                    return self.narrow().expand(raw, out, part);
+                    return self.narrow().expand(raw, out, which);
                 }
                 self.enter(
                     #[inline(always)]
                     || {
                         for (raw, out) in raw.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
                             // SAFETY: the token says the CPU has the features.
-                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, part) };
+                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, which) };
                         }
                     },
                 );
@@ -1753,9 +1755,9 @@ macro_rules! token {
                 keys: &mut $crate::lane_keys::LaneKeys<L>,
                 raw: [Self::W; 2],
                 bytes: usize,
-                part: $crate::isa::Part,
+                which: $crate::schedule::WhichKey,
             ) {
-                $crate::isa::x86::expand_row(keys, raw, bytes, part);
+                $crate::isa::x86::expand_row(keys, raw, bytes, which);
             }
 
             #[inline(always)]
@@ -1772,7 +1774,7 @@ macro_rules! token {
             fn tweaked(
                 self,
                 keys: &Self::Loaded<'_>,
-                way: $crate::isa::Way,
+                way: $crate::schedule::Way,
                 x: Self::W,
                 tweak: Self::W,
             ) -> Self::W {
@@ -1783,7 +1785,7 @@ macro_rules! token {
             fn tweaked_each<const L: usize>(
                 self,
                 keys: &$crate::lane_keys::LaneKeys<L>,
-                way: $crate::isa::Way,
+                way: $crate::schedule::Way,
                 x: Self::W,
                 tweak: Self::W,
             ) -> Self::W {
@@ -1794,7 +1796,7 @@ macro_rules! token {
             fn keys(
                 self,
                 key: &$crate::expanded::Expanded,
-                uses: $crate::lane_keys::Uses,
+                uses: $crate::schedule::Uses,
             ) -> Self::Keys {
                 let made;
                 let dec = match (uses.inverse, key.inverse()) {
@@ -1813,14 +1815,14 @@ macro_rules! token {
             fn load_keys(
                 self,
                 keys: &Self::Keys,
-                uses: $crate::lane_keys::Uses,
+                uses: $crate::schedule::Uses,
                 aes_128: bool,
             ) -> Self::Loaded<'_> {
                 keys.load(if aes_128 { 10 } else { keys.rounds() }, uses)
             }
 
             #[inline(always)]
-            fn fetch(self, block: &$crate::isa::Block) {
+            fn fetch(self, block: &$crate::block::Block) {
                 $crate::isa::x86::fetch(block);
             }
 
@@ -1829,7 +1831,7 @@ macro_rules! token {
                 self,
                 keys: &mut $crate::lane_keys::LaneKeys<L>,
                 of: &[&$crate::expanded::Expanded; L],
-                uses: $crate::lane_keys::Uses,
+                uses: $crate::schedule::Uses,
             ) {
                 self.enter(
                     #[inline(always)]
@@ -1903,7 +1905,7 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn splat(self, block: &$crate::isa::Block) -> Self::W {
+            fn splat(self, block: &$crate::block::Block) -> Self::W {
                 // SAFETY: the token says the CPU has the features.
                 $crate::isa::x86::Words(unsafe { <$vector>::splat_all(block) })
             }
@@ -1985,7 +1987,7 @@ macro_rules! token {
                 self,
                 at: *const *const u8,
                 offset: usize,
-            ) -> [Self::W; $crate::isa::LINE] {
+            ) -> [Self::W; $crate::block::LINE] {
                 // SAFETY: the token says the CPU has the features; the rest is the caller's.
                 unsafe { $crate::isa::x86::Words::gather_line(at, offset) }
             }
@@ -1993,7 +1995,7 @@ macro_rules! token {
             #[inline(always)]
             unsafe fn scatter_line(
                 self,
-                rows: [Self::W; $crate::isa::LINE],
+                rows: [Self::W; $crate::block::LINE],
                 to: *const *mut u8,
                 offset: usize,
             ) {
@@ -2075,7 +2077,7 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn reduce<F: $crate::isa::Field>(self, sums: $crate::isa::Sums<Self>) -> Self::W {
+            fn reduce<F: $crate::isa::Product>(self, sums: $crate::isa::Sums<Self>) -> Self::W {
                 let mut out = [self.splat(&[0; 16]).0[0]; $u];
                 out[0] = $crate::isa::x86::reduce_sums::<F, _>(sums);
                 $crate::isa::x86::Words(out)
@@ -2087,18 +2089,18 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn horner<F: $crate::isa::Field>(
+            fn horner<F: $crate::isa::Product>(
                 self,
                 before: Self::W,
                 x: Self::W,
-                powers: &[$crate::isa::Block],
+                powers: &[$crate::block::Block],
             ) -> Self::W {
                 $crate::isa::x86::horner::<F, _, _>(before, x, powers)
             }
 
             #[inline(always)]
             fn iota(self) -> Self::W {
-                const BLOCKS: [$crate::isa::Block; 32] = $crate::isa::x86::IOTA;
+                const BLOCKS: [$crate::block::Block; 32] = $crate::isa::x86::IOTA;
                 // SAFETY: the token, and `LANES` is at most 32.
                 unsafe { self.load(BLOCKS.as_ptr().cast()) }
             }
@@ -2120,7 +2122,7 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn last(self, x: Self::W) -> $crate::isa::Block {
+            fn last(self, x: Self::W) -> $crate::block::Block {
                 // SAFETY: the token says the CPU has the features.
                 unsafe { x.0[$u - 1].last() }
             }

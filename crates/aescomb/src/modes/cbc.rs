@@ -12,10 +12,11 @@
 
 use super::pkcs7::Padded;
 use super::{Cbc, CbcPkcs7};
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
+use crate::cipher::Cipher;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, INVERSE, Link, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
+use crate::schedule::{INVERSE, Uses};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;

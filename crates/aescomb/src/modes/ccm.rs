@@ -16,12 +16,12 @@
 #![forbid(unsafe_code)]
 
 use super::Ccm;
+use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 

@@ -10,7 +10,8 @@
 #![forbid(unsafe_code)]
 
 use super::Cfb128;
-use crate::isa::{Cipher, Wide};
+use crate::cipher::Cipher;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
 

@@ -25,12 +25,13 @@
 #![forbid(unsafe_code)]
 
 use super::Cloc;
+use crate::block::{Block, both};
+use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
-use crate::isa::{Block, Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail, both};
+use crate::pass::{Feed, HEADER, Last, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 

@@ -13,13 +13,14 @@
 
 use super::Cmac;
 use crate::backend::Backend;
+use crate::block::Block;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::gf128::double_block;
-use crate::isa::{Block, Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{FORWARD, Feed, HEADER, Link, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Link, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
 

@@ -33,16 +33,15 @@
 use super::Cobra;
 use super::pmac::{sevenfold, triple};
 use crate::backend::Backend;
+use crate::block::{MAX_UNIT, SECOND, Tables};
+use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
-use crate::isa::{Cipher, Isa, Plain, Wide, encrypt_block};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::{Isa, Plain, Wide};
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{
-    FORWARD, Feed, HEADER, Holds, MAX_UNIT, Pass, Registered, SECOND, Tables, Tail, doubles,
-};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -109,9 +108,9 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Short;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Last, Holds::Sum];
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
     const TABLES: usize = if SEAL { 2 } else { 0 };
     const HEADER: usize = if SEAL { 1 } else { 2 };
     const TAG: bool = true;

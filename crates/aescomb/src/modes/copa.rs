@@ -26,14 +26,14 @@
 use super::Copa;
 use super::pmac::{add, sevenfold, triple};
 use crate::backend::Backend;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -85,8 +85,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Filled;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Last, Holds::Sum];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
     const HEADER: usize = if SEAL { 3 } else { 4 };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

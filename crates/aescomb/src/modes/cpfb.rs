@@ -23,12 +23,12 @@
 #![forbid(unsafe_code)]
 
 use super::Cpfb;
+use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -119,8 +119,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = if SEAL { Feed::Place } else { Feed::Serial };
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Last, Holds::Place];
+    const FEED: Feed = if SEAL { Feed::Blocks } else { Feed::Serial };
+    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Previous, Holds::Position];
     const HEADER: usize = 2;
     const STRIDE: usize = PART;
     const DATA_STRIDE: usize = PART;

@@ -14,7 +14,8 @@
 #![forbid(unsafe_code)]
 
 use super::{Ctr, Ctr32};
-use crate::isa::{Cipher, Wide};
+use crate::cipher::Cipher;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
 

@@ -11,10 +11,11 @@
 
 use super::pkcs7::Padded;
 use super::{Ecb, EcbPkcs7};
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
+use crate::cipher::Cipher;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, INVERSE, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
+use crate::schedule::{INVERSE, Uses};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -62,7 +63,7 @@ impl Pass for Encrypt {
     type State<W: Wide> = [W; 0];
     type Then = Self;
     const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::Alone;
+    const FEED: Feed = Feed::None;
 
     #[inline(always)]
     fn begin<C: Cipher>(_: &C, _: &mut [C::W; HEADER]) -> [C::W; 0] {
@@ -79,7 +80,7 @@ impl Pass for Decrypt {
     type State<W: Wide> = [W; 0];
     type Then = Self;
     const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::Alone;
+    const FEED: Feed = Feed::None;
     const USES: Uses = INVERSE;
 
     #[inline(always)]

@@ -21,14 +21,15 @@
 
 use super::{Gcm, Gmac};
 use crate::backend::Backend;
+use crate::block::{MAX_LANES, Tables};
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
-use crate::isa::{Cipher, Field, Isa, Polyval, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, MAX_LANES, Piece};
+use crate::isa::{Isa, Polyval, Product, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Pass, Registered, Tables, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 pub(crate) struct Mac;
@@ -154,10 +155,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Position];
     const TABLES: usize = POWERS;
-    const ALONE_FROM: usize = 40;
+    const SOLO_FROM: usize = 40;
     const LANES_BELOW: usize = 176;
     const ENDS_ALIKE: bool = true;
     const HEADER: usize = 2;
@@ -236,7 +237,7 @@ pub(super) const POWERS: usize = 8;
 /// Of the key's first constant H, as many powers as `blocks` want and there is room for,
 /// from the last to the first.
 #[inline(always)]
-pub(super) fn powers<F: Field, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
+pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
     let mut square = s.splat(key.subkey(0));
     let mut power = square;
@@ -274,10 +275,10 @@ impl Pass for Mac {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
     const TABLES: usize = POWERS;
-    const ALONE_FROM: usize = 128;
+    const SOLO_FROM: usize = 128;
     const ENDS_ALIKE: bool = true;
     const HEADER: usize = 2;
     const OUTPUT: bool = false;

@@ -18,13 +18,14 @@
 
 use super::GcmSiv;
 use super::gcm::{POWERS, powers};
+use crate::block::Tables;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
-use crate::isa::{Cipher, Isa, Polyval, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::{Isa, Polyval, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Limits, Own, Pass, Registered, TAG, Tables, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, TAG, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
 pub(crate) struct Authenticate<const SEAL: bool>;
@@ -120,7 +121,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     type Then = Crypt<true>;
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
     const TABLES: usize = POWERS;
     const HEADER: usize = 2;
@@ -181,8 +182,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position];
     const HEADER: usize = 2;
     const DERIVES: bool = true;
     const USES: Uses = USES;

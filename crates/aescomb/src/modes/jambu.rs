@@ -19,12 +19,13 @@
 #![forbid(unsafe_code)]
 
 use super::Jambu;
+use crate::block::Block;
+use crate::cipher::Cipher;
 use crate::facts::Facts;
-use crate::isa::{Block, Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Limits, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 

@@ -28,13 +28,14 @@
 use super::Julius;
 use super::gcm::{POWERS, powers};
 use crate::backend::Backend;
+use crate::block::Tables;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
-use crate::isa::{Cipher, Isa, Plain, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::{Isa, Plain, Wide};
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tables, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 /// M from the text.
 pub(crate) struct Hash;
@@ -134,7 +135,7 @@ impl Pass for Hash {
     const AES_128: bool = true;
     const MORE: bool = true;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }];
     const TABLES: usize = POWERS;
     const HEADER: usize = 3;
@@ -207,8 +208,8 @@ impl Pass for Seal {
     const AES_128: bool = true;
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
     const TABLES: usize = POWERS;
     const HEADER: usize = 3;
     const AGAIN: bool = true;
@@ -249,8 +250,8 @@ impl Pass for Open {
     type Then = Self;
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }, Holds::Place, Holds::Sum];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum];
     const TABLES: usize = POWERS;
     const HEADER: usize = 4;
     const TAG: bool = true;
@@ -336,11 +337,10 @@ mod tests {
     extern crate std;
 
     use super::Julius;
-    use crate::admission::Alike;
+    use crate::block::Block;
     use crate::engine::{Memory, Work, batch};
     use crate::expanded::Expanded;
-    use crate::isa::Block;
-    use crate::job::Job;
+    use crate::job::{Alike, Job};
     use crate::key_set::KeySet;
     use crate::pass::{Pass, Registered};
     use crate::{Backend, Mode};
@@ -410,7 +410,7 @@ mod tests {
             let (nonce, data, plain) = (field("nonce"), field("ad"), field("msg"));
             let out = field("out");
             let (tag, sealed) = out.split_at(16);
-            let mut key = Expanded::new(Mode::Julius, &field("key")).expect("a key");
+            let mut key = crate::expand::one(Mode::Julius, &field("key")).expect("a key");
             key.sub[0] = key.sub[0].map(as_coded);
             for backend in Backend::available() {
                 // Two at a time, so that there are rows of messages too.

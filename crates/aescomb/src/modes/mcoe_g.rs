@@ -28,14 +28,14 @@
 
 use super::McoeG;
 use crate::backend::Backend;
+use crate::cipher::{self, Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
-use crate::isa::{self, Cipher, Part, Polyval, Wide, encrypt_block};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::{Polyval, Wide};
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::schedule::{Uses, WhichKey};
 use core::slice;
 use zeroize::Zeroize;
 
@@ -77,7 +77,7 @@ impl Registered for McoeG {
         let number = |n: u128| encrypt_block(backend, key, n.to_be_bytes());
         let (mut k1, k2) = (number(1), number(2));
         let keys = slice::from_mut(key);
-        isa::expand(backend, &[&k1], keys, Part::First);
+        cipher::expand(backend, &[&k1], keys, WhichKey::First);
         let k2 = double_polyval(u128::from_be_bytes(k2));
         key.sub[0] = k2.to_le_bytes();
         key.sub[1] = mul_polyval(u128::MAX, k2).to_be_bytes();

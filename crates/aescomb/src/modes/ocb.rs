@@ -19,14 +19,15 @@
 
 use super::Ocb;
 use crate::backend::Backend;
-use crate::expanded::{CONSTANTS, Expanded};
+use crate::block::{SECOND, Tables, both};
+use crate::cipher::Cipher;
+use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::double_block;
-use crate::isa::{Cipher, Isa, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::{Isa, Wide};
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Pass, Registered, SECOND, Tables, Tail, both};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
+use crate::schedule::{CONSTANTS, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -99,10 +100,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
     const TABLES: usize = 2;
-    const ALONE_FROM: usize = 768;
+    const SOLO_FROM: usize = 768;
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

@@ -29,13 +29,13 @@ use super::Otr;
 use super::ocb;
 use super::pmac::{add, sevenfold, triple};
 use crate::backend::Backend;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::Facts;
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -79,9 +79,9 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);

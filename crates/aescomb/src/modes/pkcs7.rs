@@ -6,10 +6,10 @@
 //! depends on the length of the ciphertext alone.
 #![forbid(unsafe_code)]
 
-use crate::isa::{Block, Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::Last;
-use crate::pass::{Feed, HEADER, Pass, Tail};
+use crate::cipher::Cipher;
+use crate::isa::Wide;
+use crate::pass::{Feed, HEADER, Last, Pass, Tail};
+use crate::schedule::Uses;
 use core::marker::PhantomData;
 
 /// The encryption of `M`, padded.
@@ -41,42 +41,5 @@ impl<M: Pass> Pass for Padded<M> {
         last: &mut Last<C::W>,
     ) {
         last.first.block = M::step(c, state, last.first.block ^ last.first.count.pkcs7(), 0);
-    }
-}
-
-/// How many bytes of a last block are padding; `None` if it ends in none. Looks at
-/// all bytes in the same way whatever they are; only the verdict is branched on.
-pub(crate) fn padding_len(last: &Block) -> Option<usize> {
-    let n = last[15];
-    let mut wrong = u8::from(n.wrapping_sub(1) > 15);
-    for (i, byte) in last.iter().enumerate() {
-        // All ones in the last n bytes: those with 15 - i < n.
-        let padding = ((15 - i as i16 - i16::from(n)) >> 15) as u8;
-        wrong |= padding & (byte ^ n);
-    }
-    (wrong == 0).then_some(usize::from(n))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::padding_len;
-
-    #[test]
-    fn every_last_byte() {
-        for n in 0..=255u8 {
-            let mut last = [0xee; 16];
-            let pad = usize::from(n).min(16);
-            last[16 - pad..].fill(n);
-            last[15] = n;
-            let expected = (1..=16).contains(&n).then_some(usize::from(n));
-            assert_eq!(padding_len(&last), expected);
-            // A change is noticed in the padding, and nowhere else.
-            for i in 0..15 {
-                let mut wrong = last;
-                wrong[i] ^= 0x80;
-                let padded = 16 - i <= pad;
-                assert_eq!(padding_len(&wrong), if padded { None } else { expected });
-            }
-        }
     }
 }

@@ -15,12 +15,12 @@
 
 use super::Pmac;
 use crate::backend::Backend;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::Last;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, Tail, doubles};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
 
@@ -61,9 +61,9 @@ impl Pass for Mac {
     type State<W: Wide> = [W; 2];
     type Then = Self;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Sum];
-    const ALONE_FROM: usize = 768;
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
+    const SOLO_FROM: usize = 768;
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {

@@ -29,14 +29,14 @@
 use super::PmacCtr;
 use super::pmac::{Mac, add, triple};
 use crate::backend::Backend;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128::sevenfold;
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
 pub(crate) struct Authenticate<const SEAL: bool>;
@@ -99,7 +99,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const AES_128: bool = true;
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
+    const FEED: Feed = Feed::Blocks;
     const BLOCKS: &'static [Holds] = <Mac as Pass>::BLOCKS;
     const HEADER: usize = 1;
     const OUTPUT: bool = false;
@@ -165,8 +165,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const MORE: bool = !SEAL;
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place, Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Position];
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

@@ -24,13 +24,14 @@
 
 use super::Poet;
 use crate::backend::Backend;
+use crate::block::{Block, both};
+use crate::cipher::{self, Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
-use crate::isa::{self, Block, Cipher, Part, Wide, encrypt_block};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Limits, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::schedule::{Uses, WhichKey};
 use core::slice;
 use zeroize::Zeroize;
 
@@ -72,8 +73,8 @@ impl Registered for Poet {
         let mut k = key.sub[0];
         let (l, mut kf) = (number(1), number(2));
         let keys = slice::from_mut(key);
-        isa::expand(backend, &[&kf], keys, Part::Second);
-        isa::expand(backend, &[&k], keys, Part::First);
+        cipher::expand(backend, &[&kf], keys, WhichKey::Second);
+        cipher::expand(backend, &[&k], keys, WhichKey::First);
         key.sub[0] = double(l).to_le_bytes();
         key.sub[1] = encrypt_block(backend, key, l);
         k.zeroize();
@@ -102,7 +103,7 @@ fn doubled<C: Cipher>(c: &C, l: C::W) -> C::W {
     const NONE: u8 = 0x80;
     // The bits that leave the halves, at their tops: the upper half's goes on in the
     // lower one.
-    let last = c.splat(&crate::pass::both(63));
+    let last = c.splat(&both(63));
     let down = l.shuffle(c.splat(&[
         8, 9, 10, 11, 12, 13, 14, 15, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
     ]));
@@ -110,12 +111,12 @@ fn doubled<C: Cipher>(c: &C, l: C::W) -> C::W {
         NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0, 1, 2, 3, 4, 5, 6, 7,
     ]));
     let (down, up) = (down.shift_left(last), up.shift_left(last));
-    let one = c.splat(&crate::pass::both(1));
+    let one = c.splat(&both(1));
     // The lower half's: 1 + x + x^2 + x^7, from the top bit down.
     let up = up
         ^ up.shift_right(one)
-        ^ up.shift_right(c.splat(&crate::pass::both(2)))
-        ^ up.shift_right(c.splat(&crate::pass::both(7)));
+        ^ up.shift_right(c.splat(&both(2)))
+        ^ up.shift_right(c.splat(&both(7)));
     l.shift_right(one) ^ down ^ up
 }
 

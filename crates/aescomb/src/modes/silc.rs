@@ -21,12 +21,12 @@
 
 use super::Silc;
 use super::cloc::{PARAM, crypt, crypt_last};
+use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Pass, Registered, Tail};
+use crate::pass::{Feed, HEADER, Last, Pass, Piece, Registered, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 

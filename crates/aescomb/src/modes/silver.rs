@@ -24,13 +24,14 @@
 #![forbid(unsafe_code)]
 
 use super::Silver;
+use crate::block::{Tables, both};
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
-use crate::isa::{Cipher, Isa, RoundKeys, Way, Wide};
-use crate::lane_keys::{DERIVED, Uses};
-use crate::lanes::{Last, Piece};
+use crate::isa::{Isa, RoundKeys, Wide};
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Own, Pass, Registered, Tables, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Own, Pass, Piece, Registered, Tail};
+use crate::schedule::{DERIVED, FORWARD, Uses, Way};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -74,8 +75,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Position];
     const TABLES: usize = 2;
     const HEADER: usize = 3;
     const TAG: bool = true;
@@ -148,10 +149,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn absorb_last<C: Cipher>(c: &C, [sum, _]: &mut [C::W; 2], last: Piece<C::W>) {
         // 0x80 where the piece ends.
-        let one = last
-            .count
-            .one_zero()
-            .shift_right(c.splat(&crate::pass::both(7)));
+        let one = last.count.one_zero().shift_right(c.splat(&both(7)));
         *sum = *sum ^ c.tweaked(Way::Encrypt, last.block ^ one, c.subkey(KAPPA));
     }
 

@@ -19,13 +19,13 @@
 use super::Siv;
 use super::cmac::{masked, subkeys};
 use crate::backend::Backend;
+use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
-use crate::isa::{Cipher, Wide, encrypt_block};
-use crate::lane_keys::Uses;
-use crate::lanes::{Last, Piece};
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
-use crate::pass::{FORWARD, Feed, HEADER, Holds, Pass, Registered, TAG, Tail};
+use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::schedule::{FORWARD, Uses};
 
 /// V from the text: S2V.
 pub(crate) struct Authenticate<const SEAL: bool>;
@@ -160,8 +160,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Authenticate<false>;
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position];
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

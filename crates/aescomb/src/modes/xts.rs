@@ -18,12 +18,12 @@
 
 use super::Xts;
 use crate::backend::Backend;
+use crate::cipher::Cipher;
 use crate::expanded::Expanded;
-use crate::isa::{Cipher, Wide};
-use crate::lane_keys::Uses;
-use crate::lanes::Last;
+use crate::isa::Wide;
 use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Limits, Pass, Registered, Tail, doubles};
+use crate::pass::{Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles};
+use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const ENCRYPT: bool>;
 
@@ -72,8 +72,8 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type State<W: Wide> = [W; 1];
     type Then = Self;
     const TAIL: Tail = Tail::Double;
-    const FEED: Feed = Feed::Place;
-    const BLOCKS: &'static [Holds] = &[Holds::Place];
+    const FEED: Feed = Feed::Blocks;
+    const BLOCKS: &'static [Holds] = &[Holds::Position];
     const NONCE: bool = true;
     const USES: Uses = Uses {
         forward: ENCRYPT,

@@ -1,8 +1,8 @@
 //! Authenticated encryption with associated data.
 
 use super::{Aes, Aes128, Aes192, Aes256, expanded, text};
-use crate::batch::Message;
 use crate::key::Key;
+use crate::message::Message;
 use crate::modes::{self, AeadMode};
 use crate::single::{OPEN, SEAL};
 use aead::array::ArraySize;
@@ -72,7 +72,7 @@ fn seal<M: AeadMode>(
         .nonce(nonce)
         .associated_data(data)
         .tag(tag);
-    key.alone::<SEAL>(message).map_err(|_| aead::Error)?;
+    key.single::<SEAL>(message).map_err(|_| aead::Error)?;
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn open<M: AeadMode>(
         .nonce(nonce)
         .associated_data(data)
         .received_tag(tag);
-    key.alone::<OPEN>(message).map_err(|_| aead::Error)?;
+    key.single::<OPEN>(message).map_err(|_| aead::Error)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::sealed::Sealed;
 use super::{AtOnce, Block, bytes, crypt, expanded};
 use crate::backend::Backend;
-use crate::isa;
+use crate::cipher::encrypt_block;
 use crate::key::Key;
 use crate::modes::Ecb;
 use crate::single::{DECRYPT, ENCRYPT};
@@ -161,7 +161,7 @@ impl ParBlocksSizeUser for Codebook<'_> {
 impl BlockCipherEncBackend for Codebook<'_> {
     fn encrypt_block(&self, mut block: InOut<'_, '_, Block>) {
         let x = block.clone_in().0;
-        *block.get_out() = Array(isa::encrypt_block(
+        *block.get_out() = Array(encrypt_block(
             Backend::preferred(true),
             self.0.expanded(),
             x,

@@ -2,10 +2,11 @@
 
 use super::{Aes, Block, expanded};
 use crate::backend::Backend;
-use crate::batch::Message;
-use crate::engine::alone;
-use crate::isa::{self, encrypt_block};
+use crate::block;
+use crate::cipher::encrypt_block;
+use crate::engine::one;
 use crate::key::Key;
+use crate::message::Message;
 use crate::modes::{self, CbcEncrypt};
 use crate::text::Text;
 use cipher::array::Array;
@@ -36,9 +37,9 @@ const PART: usize = 512;
 /// ```
 pub struct Cmac<A> {
     key: Key<modes::Cmac>,
-    chain: isa::Block,
+    chain: block::Block,
     /// The last bytes so far, which are treated in another way if no more come.
-    last: isa::Block,
+    last: block::Block,
     /// How many: 0 at the beginning only.
     held: usize,
     aes: PhantomData<A>,
@@ -65,7 +66,7 @@ impl<A> Cmac<A> {
         for part in rows.chunks(PART) {
             let result = &mut scratch[..part.len()];
             let message = Message::new(Text::copy(part, result)).nonce(&self.chain);
-            alone::<CbcEncrypt>(self.key.expanded(), message.job(), None);
+            one::<CbcEncrypt>(self.key.expanded(), message.job(), None);
             if let Some(chain) = scratch[..part.len()].last_chunk() {
                 self.chain = *chain;
             }
@@ -75,7 +76,7 @@ impl<A> Cmac<A> {
     }
 
     /// The tag.
-    fn tag(&self) -> isa::Block {
+    fn tag(&self) -> block::Block {
         let mut last = self.last;
         let k = match last.get_mut(self.held..) {
             Some([end, rest @ ..]) => {
@@ -90,7 +91,7 @@ impl<A> Cmac<A> {
     }
 }
 
-fn xor(x: isa::Block, y: &isa::Block) -> isa::Block {
+fn xor(x: block::Block, y: &block::Block) -> block::Block {
     (u128::from_ne_bytes(x) ^ u128::from_ne_bytes(*y)).to_ne_bytes()
 }
 

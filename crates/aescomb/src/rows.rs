@@ -9,16 +9,51 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
+use crate::block::{Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
+use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
-use crate::isa::{Block, Cipher, Field, Isa, Plain, Polyval, Sums, Uniform, Way, Wide};
-use crate::lanes::{MAX_LANES, take_row};
-use crate::pass::{Holds, MAX_UNIT, Pass, SECOND, State, Tables, both};
+use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
+use crate::pass::{Holds, Pass, State, uniform};
+use crate::schedule::Way;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ops::Range;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
+
+/// One row of `M`: lane `l` from `offset` bytes after `src[l]` and to there after
+/// `dst[l]`.
+///
+/// # Safety
+/// Both are valid for the row, of which the pointers have one for each lane of `S`.
+#[inline(always)]
+pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    row: usize,
+    (src, dst): (*const *const u8, *const *mut u8),
+    offset: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let x = s.gather(src, offset);
+        if M::PAIR {
+            let x = [x, s.gather(src, offset + 16)];
+            let y = M::pair(c, state, x, row);
+            if M::OUTPUT {
+                s.scatter(y[0], dst, offset);
+                s.scatter(y[1], dst, offset + 16);
+            }
+        } else {
+            let y = M::step(c, state, x, row);
+            if M::OUTPUT {
+                s.scatter(y, dst, offset);
+            }
+        }
+    }
+}
 
 /// A row of neighbouring blocks under one key: all of it, or `PART` of it, its first
 /// bytes.
@@ -100,7 +135,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
     /// zero, as all is in the sums.
     #[inline(always)]
-    fn hash<S: Isa<Unit = U>, F: Field>(&self, s: S, hash: S::W, x: S::W, blocks: usize) -> S::W {
+    fn hash<S: Isa<Unit = U>, F: Product>(&self, s: S, hash: S::W, x: S::W, blocks: usize) -> S::W {
         let (at, ends) = self.advance(blocks);
         self.add(s, hash ^ x, at, blocks);
         match ends {
@@ -110,7 +145,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     }
 
     #[inline(always)]
-    fn end<S: Isa<Unit = U>, F: Field>(&self, s: S) -> S::W {
+    fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
         self.begin(0);
         s.reduce::<F>(self.sums.replace([s.unit().splat(&[0; 16]); 3]))
     }
@@ -195,7 +230,7 @@ impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
     as_before!();
 
     #[inline(always)]
-    fn hash<F: Field>(&self, hash: U::W, x: U::W) -> U::W {
+    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
         self.hashing.hash::<U, F>(self.c.s, hash, x, 1)
     }
 }
@@ -226,13 +261,13 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
 
     /// With the n-th power of the constant for n lanes, of those for `hash`.
     #[inline(always)]
-    fn scaled<F: Field>(&self, x: S::W) -> S::W {
+    fn scaled<F: Product>(&self, x: S::W) -> S::W {
         x.mul::<F>(self.splat(self.hashing.power(S::LANES)))
     }
 
     /// With the first powers.
     #[inline(always)]
-    fn scales<F: Field>(&self, x: S::W) -> S::W {
+    fn scales<F: Product>(&self, x: S::W) -> S::W {
         let mut powers = [[0; 16]; MAX_UNIT];
         let mut i = 0;
         while i < MAX_UNIT && i < S::LANES {
@@ -255,7 +290,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
 
     /// With the powers of the constant from the first on, in the second row.
     #[inline(always)]
-    fn horner<F: Field>(&self, last: S::W, x: S::W, _: usize) -> S::W {
+    fn horner<F: Product>(&self, last: S::W, x: S::W, _: usize) -> S::W {
         let mut x = x;
         horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.tables[SECOND..]);
         x
@@ -270,7 +305,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     }
 
     #[inline(always)]
-    fn hash<F: Field>(&self, hash: S::W, x: S::W) -> S::W {
+    fn hash<F: Product>(&self, hash: S::W, x: S::W) -> S::W {
         let s = self.c.s;
         let Some(late) = self.late else {
             let blocks = match PART {
@@ -326,7 +361,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
 
     /// Hashes the row before this one; the hash, if a run ends with it.
     #[inline(always)]
-    fn settle<F: Field>(&self) -> Option<S::W> {
+    fn settle<F: Product>(&self) -> Option<S::W> {
         let s = self.c.s;
         let (x, at) = self.late?.get();
         self.hashing.add(s, x, at, S::LANES);
@@ -498,7 +533,7 @@ fn row<'k, 't, S: Isa, M: Pass>(
     hashing: &'t Hashing<'t, S::Unit>,
     late: Option<&'t Late<S>>,
 ) -> Neighbours<'k, 't, S, false> {
-    let c = Uniform::of::<M>(s, keys, key);
+    let c = uniform::<_, M>(s, keys, key);
     Neighbours {
         c,
         hashing,
@@ -518,7 +553,7 @@ fn spread<S: Isa, M: Pass>(
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::BLOCKS.get(i)) {
-            (Some(x), Some(Holds::Place | Holds::Last)) => s.repeat(*x),
+            (Some(x), Some(Holds::Position | Holds::Previous)) => s.repeat(*x),
             (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
             _ => c.zero(),
         },
@@ -549,10 +584,10 @@ fn first<S: Isa, M: Pass>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Place => u.splat(&lane(s, *then, left)),
+                Holds::Position => u.splat(&lane(s, *then, left)),
                 Holds::Hash { .. } => s.first(*now),
-                Holds::Last if left > 0 => u.splat(&lane(s, *now, left - 1)),
-                Holds::Last => u.splat(&lane(s, *now, S::LANES - 1)),
+                Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),
+                Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
                 Holds::Sum if left > 0 => {
                     let mask = first_bytes(s, left * 16);
                     s.first(s.fold(S::W::select(mask, *now, *then)))
@@ -675,7 +710,7 @@ const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
 pub(crate) const fn in_units<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::BLOCKS.len() {
-        if matches!(M::BLOCKS[i], Holds::Last) {
+        if matches!(M::BLOCKS[i], Holds::Previous) {
             return false;
         }
         i += 1;
@@ -685,7 +720,7 @@ pub(crate) const fn in_units<M: Pass>() -> bool {
 
 /// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.
 #[inline(never)]
-fn horner<S: Isa, F: Field>(s: S, before: &S::W, x: &mut S::W, powers: &[Block]) {
+fn horner<S: Isa, F: Product>(s: S, before: &S::W, x: &mut S::W, powers: &[Block]) {
     s.enter(
         #[inline(always)]
         || *x = s.horner::<F>(*before, *x, powers),

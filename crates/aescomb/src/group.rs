@@ -7,53 +7,26 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
+use crate::block::{Block, LINE, Tables};
+use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
-use crate::isa::{Block, Cipher, Isa, LINE, Once, Uniform, Wide};
+use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
-use crate::neighbours::neighbours;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
-use crate::pass::{Feed, HEADER, Own, Pass, State, TAG, Tables, Tail, rows};
+use crate::pass::{
+    Feed, HEADER, Last, Own, Pass, Piece, State, TAG, Tail, rows, two_pieces, uniform, whole_end,
+};
 use crate::plan::Window;
+use crate::rows::{neighbours, take_row};
 use core::ops::Range;
 
-/// The most messages in flight, over all backends.
-pub(crate) const MAX_LANES: usize = 32;
 /// The most blocks of state that a mode keeps per message.
 const MAX_STATE: usize = 3;
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;
-
-/// Up to 16 bytes of every message: what rows leave over.
-#[derive(Clone, Copy)]
-pub(crate) struct Piece<W> {
-    /// The bytes, and zeros.
-    pub block: W,
-    /// How many there are, in every byte: [`Wide::first_bytes`] and those after it.
-    pub count: W,
-}
-
-impl<W: Wide> Piece<W> {
-    #[inline(always)]
-    pub(crate) fn none<S: Isa<W = W>>(s: S) -> Self {
-        let zero = s.splat(&[0; 16]);
-        Piece {
-            block: zero,
-            count: zero,
-        }
-    }
-}
-
-/// The end of a message, in all lanes at once.
-pub(crate) struct Last<W> {
-    pub first: Piece<W>,
-    /// For [`Tail::Double`]: the bytes after the first 16.
-    pub second: Piece<W>,
-    /// Whether any message has some.
-    pub more: bool,
-}
 
 /// What a component of associated data has, over all messages.
 #[derive(Clone, Copy, Default)]
@@ -448,16 +421,6 @@ fn text_len<M: Pass>(len: usize) -> usize {
     }
 }
 
-/// Whether rows leave more than 16 bytes.
-pub(crate) const fn two_pieces<M: Pass>() -> bool {
-    M::PAIR || matches!(M::TAIL, Tail::Double)
-}
-
-/// Whether the result of a message's end is a whole block.
-pub(crate) const fn whole_end<M: Pass>() -> bool {
-    matches!(M::TAIL, Tail::Padded | Tail::Filled)
-}
-
 /// Whether the mode makes row `i` of the header. The last may be the tag that was given,
 /// which the next pass wants.
 const fn in_header<M: Pass>(i: usize) -> bool {
@@ -547,7 +510,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Begins all messages: up to their texts. Out of line, as it is the same for all
     /// forms of keys; so are other things that are done once a message.
     #[inline(never)]
-    pub(crate) fn begin<S: Isa, M: Pass>(&mut self, s: S, c: &Once<'_, S, L>) {
+    pub(crate) fn begin<S: Isa, M: Pass>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
         s.enter(
             #[inline(always)]
             || self.begin_all::<S, M>(s, c),
@@ -846,7 +809,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Finishes all messages: what their rows leave over, and tags.
     #[inline(never)]
-    pub(crate) fn finish<S: Isa, M: Pass>(&mut self, s: S, c: &Once<'_, S, L>) {
+    pub(crate) fn finish<S: Isa, M: Pass>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
         s.enter(
             #[inline(always)]
             || self.finish_all::<S, M>(s, c),
@@ -953,7 +916,7 @@ unsafe fn one_lane<N: Isa, M: Pass>(
         #[inline(always)]
         || {
             let keys = n.keys(key, M::USES);
-            let c = Uniform::of::<M>(n, &keys, key);
+            let c = uniform::<_, M>(n, &keys, key);
             let mut w = M::State::from_fn(
                 #[inline(always)]
                 |i| n.splat(&state[i]),
@@ -992,39 +955,6 @@ unsafe fn take_line<S: Isa, M: Pass>(
         let y3 = M::step(c, state, x3, row + 3);
         if M::OUTPUT {
             s.scatter_line([y0, y1, y2, y3], dst, row * 16);
-        }
-    }
-}
-
-/// One row of `M`: lane `l` from `offset` bytes after `src[l]` and to there after
-/// `dst[l]`.
-///
-/// # Safety
-/// Both are valid for the row, of which the pointers have one for each lane of `S`.
-#[inline(always)]
-pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
-    s: S,
-    c: &impl Cipher<W = S::W>,
-    state: &mut M::State<S::W>,
-    row: usize,
-    (src, dst): (*const *const u8, *const *mut u8),
-    offset: usize,
-) {
-    // SAFETY: the caller's.
-    unsafe {
-        let x = s.gather(src, offset);
-        if M::PAIR {
-            let x = [x, s.gather(src, offset + 16)];
-            let y = M::pair(c, state, x, row);
-            if M::OUTPUT {
-                s.scatter(y[0], dst, offset);
-                s.scatter(y[1], dst, offset + 16);
-            }
-        } else {
-            let y = M::step(c, state, x, row);
-            if M::OUTPUT {
-                s.scatter(y, dst, offset);
-            }
         }
     }
 }

@@ -1,0 +1,26 @@
+//! Blocks, and how many of them go together.
+
+/// 16 bytes in the order of the standard: byte 0 first.
+pub(crate) type Block = [u8; 16];
+
+/// The most messages in flight, over all backends.
+pub(crate) const MAX_LANES: usize = 32;
+
+/// Blocks in a line of the cache.
+pub(crate) const LINE: usize = 4;
+
+/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
+/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
+/// registers.
+pub(crate) type Tables = [Block; 2 * MAX_LANES];
+/// Where the second row of [`Tables`] begins.
+pub(crate) const SECOND: usize = MAX_LANES;
+
+/// Blocks in the widest register there is.
+pub(crate) const MAX_UNIT: usize = 4;
+
+/// A number in both halves of a block.
+#[inline(always)]
+pub(crate) fn both(n: usize) -> Block {
+    ((n as u128) << 64 | n as u128).to_le_bytes()
+}

@@ -1,0 +1,458 @@
+//! AES under the keys of a row: what modes call.
+//!
+//! A mode's [`Cipher`] is one key for all lanes ([`Uniform`]), one for each ([`PerLane`]), or,
+//! out of line, whichever of the two it is ([`OutOfLine`]). Neighbouring blocks of one message
+//! are a `Cipher` of their own (`rows.rs`).
+
+use crate::backend::Backend;
+use crate::block::Block;
+use crate::counting::Counting;
+use crate::expanded::Expanded;
+use crate::isa::{Isa, Product, Wide, dispatch};
+use crate::lane_keys::LaneKeys;
+use crate::schedule::{FORWARD, Uses, Way, WhichKey};
+
+/// AES under the keys of a row: one for all lanes, or one per lane.
+pub(crate) trait Cipher: Copy {
+    type W: Wide;
+    /// The forward cipher, CIPH_K.
+    fn encrypt(&self, x: Self::W) -> Self::W;
+    /// The inverse cipher.
+    fn decrypt(&self, x: Self::W) -> Self::W;
+    /// The forward cipher under the second key.
+    fn encrypt_second(&self, x: Self::W) -> Self::W;
+    /// The cipher with `tweak` added to round keys 1, 5 and 9, of ten rounds.
+    fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W;
+    /// Round key `r` of the cipher.
+    fn round_key(&self, r: usize) -> Self::W;
+    /// The mode's `i`-th constant of the key.
+    fn subkey(&self, i: usize) -> Self::W;
+    /// The same block in every lane.
+    fn splat(&self, block: &Block) -> Self::W;
+
+    /// The integer 1 in every block, little-endian.
+    #[inline(always)]
+    fn one(&self) -> Self::W {
+        self.splat(&1u128.to_le_bytes())
+    }
+
+    // What differs where lanes are not messages but neighbouring blocks of one:
+
+    /// CIPH_K of counter blocks, which are `counter` in reverse byte order: those of the
+    /// lanes' next blocks.
+    #[inline(always)]
+    fn encrypt_counter(&self, counter: Self::W) -> Self::W {
+        self.encrypt(counter.swap_bytes())
+    }
+
+    /// How many blocks of its message a lane's next block is further on, as a
+    /// little-endian integer.
+    #[inline(always)]
+    fn stride(&self) -> Self::W {
+        self.one()
+    }
+
+    /// What something grows by to the lanes' next blocks that grows by the `i`-th
+    /// constant of the key from block to block.
+    #[inline(always)]
+    fn stride_of(&self, i: usize) -> Self::W {
+        self.subkey(i)
+    }
+
+    /// `x`, which is doubled from block to block, for the lanes' next blocks.
+    #[inline(always)]
+    fn doubled(&self, x: Self::W) -> Self::W {
+        x.double()
+    }
+
+    /// `x`, which is multiplied by the first constant of the key from block to block,
+    /// for the lanes' next blocks.
+    #[inline(always)]
+    fn scaled<F: Product>(&self, x: Self::W) -> Self::W {
+        x.mul::<F>(self.subkey(0))
+    }
+
+    /// From the same such `x` in all lanes to those of neighbouring blocks.
+    #[inline(always)]
+    fn scales<F: Product>(&self, x: Self::W) -> Self::W {
+        x
+    }
+
+    /// Of a block of result, what belongs to the message.
+    #[inline(always)]
+    fn within(&self, y: Self::W) -> Self::W {
+        y
+    }
+
+    /// One step of a hash that is a polynomial in the first constant of the key: the
+    /// product of that and of the sum of what was hashed and `x`.
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: Self::W, x: Self::W) -> Self::W {
+        (hash ^ x).mul::<F>(self.subkey(0))
+    }
+
+    /// What the block before left, where `x` is what each block leaves, and `last` the
+    /// same of the row before.
+    #[inline(always)]
+    fn before(&self, last: Self::W, _x: Self::W) -> Self::W {
+        last
+    }
+
+    /// The sum of `x` of this block and of all before it; `last` is that of the row
+    /// before.
+    #[inline(always)]
+    fn running(&self, last: Self::W, x: Self::W) -> Self::W {
+        last ^ x
+    }
+
+    /// As `running`, with a sum multiplied by the `i`-th constant of the key before the
+    /// next block's is added.
+    #[inline(always)]
+    fn horner<F: Product>(&self, last: Self::W, x: Self::W, i: usize) -> Self::W {
+        last.mul::<F>(self.subkey(i)) ^ x
+    }
+
+    /// Offsets that block i, counted from 1, makes of those of block i - 1 by adding
+    /// `l(ntz(i))`: for row number `row`, and what to keep of it for the next.
+    #[inline(always)]
+    fn offset(
+        &self,
+        offset: Self::W,
+        row: usize,
+        l: impl Fn(u32) -> Self::W + Copy,
+    ) -> (Self::W, Self::W) {
+        let offset = offset ^ l((row + 1).trailing_zeros());
+        (offset, offset)
+    }
+
+    #[inline(always)]
+    fn zero(&self) -> Self::W {
+        self.splat(&[0; 16])
+    }
+}
+
+/// One key for all lanes. Loops take it by value: only of their own copy of the
+/// keys does the compiler know that no store changes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Uniform<'k, S: Isa> {
+    pub s: S,
+    keys: S::Loaded<'k>,
+    key: &'k Expanded,
+    counting: Option<&'k Counting<'k, S>>,
+}
+
+impl<'k, S: Isa> Uniform<'k, S> {
+    #[inline(always)]
+    pub(crate) fn new(
+        s: S,
+        keys: &'k S::Keys,
+        key: &'k Expanded,
+        uses: Uses,
+        aes_128: bool,
+    ) -> Self {
+        Uniform {
+            s,
+            keys: s.load_keys(keys, uses, aes_128),
+            key,
+            counting: None,
+        }
+    }
+
+    /// With counters that are neighbours.
+    #[inline(always)]
+    pub(crate) fn counting(self, counting: &'k Counting<'k, S>) -> Self {
+        let counting = Some(counting);
+        Uniform { counting, ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_linked(&self, x: S::W, add: S::W) -> S::W {
+        self.s.encrypt_linked(&self.keys, x, add)
+    }
+}
+
+impl<S: Isa> Cipher for Uniform<'_, S> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, x: S::W) -> S::W {
+        self.s.encrypt(&self.keys, x)
+    }
+
+    #[inline(always)]
+    fn encrypt_counter(&self, counter: S::W) -> S::W {
+        match self.counting {
+            Some(counting) => counting.encrypt(self.s, &self.keys, counter),
+            None => self.encrypt(counter.swap_bytes()),
+        }
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, x: S::W) -> S::W {
+        self.s.decrypt(&self.keys, x)
+    }
+
+    #[inline(always)]
+    fn encrypt_second(&self, x: S::W) -> S::W {
+        self.s.encrypt_second(&self.keys, x)
+    }
+
+    #[inline(always)]
+    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
+        self.s.tweaked(&self.keys, way, x, tweak)
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        self.s.splat(&self.key.enc[r])
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        self.s.splat(self.key.subkey(i))
+    }
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+}
+
+/// The keys of a row for what is done once a message. Its calls are out of line, and
+/// whether there is one key is asked when they are made: inlined everywhere, for both
+/// forms of keys, they would be most of the code.
+pub(crate) struct OutOfLine<'k, S: Isa, const L: usize> {
+    s: S,
+    keys: Either<'k, S, L>,
+}
+
+enum Either<'k, S: Isa, const L: usize> {
+    Shared(&'k S::Keys, &'k Expanded),
+    Each(&'k LaneKeys<L>),
+}
+
+impl<S: Isa, const L: usize> Clone for OutOfLine<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, const L: usize> Copy for OutOfLine<'_, S, L> {}
+
+impl<S: Isa, const L: usize> Clone for Either<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, const L: usize> Copy for Either<'_, S, L> {}
+
+impl<'k, S: Isa, const L: usize> OutOfLine<'k, S, L> {
+    #[inline(always)]
+    pub(crate) fn shared(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
+        let keys = Either::Shared(keys, key);
+        OutOfLine { s, keys }
+    }
+
+    #[inline(always)]
+    pub(crate) fn each(s: S, keys: &'k LaneKeys<L>) -> Self {
+        let keys = Either::Each(keys);
+        OutOfLine { s, keys }
+    }
+
+    #[inline(never)]
+    fn call(&self, x: &mut S::W, way: Way) {
+        self.s.enter(
+            #[inline(always)]
+            || {
+                // In each arm the way is a constant, and one schedule is loaded.
+                *x = match way {
+                    Way::Encrypt => self.go(*x, Way::Encrypt),
+                    Way::Decrypt => self.go(*x, Way::Decrypt),
+                    Way::EncryptSecond => self.go(*x, Way::EncryptSecond),
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn go(&self, x: S::W, way: Way) -> S::W {
+        match self.keys {
+            Either::Shared(keys, key) => {
+                go(&Uniform::new(self.s, keys, key, way.uses(), false), x, way)
+            }
+            Either::Each(keys) => go(&PerLane::new(self.s, keys, false), x, way),
+        }
+    }
+
+    #[inline(never)]
+    fn call_tweaked(&self, x: &mut S::W, way: Way, tweak: &S::W) {
+        self.s.enter(
+            #[inline(always)]
+            || {
+                *x = match way {
+                    Way::Encrypt => self.go_tweaked(*x, Way::Encrypt, *tweak),
+                    Way::Decrypt => self.go_tweaked(*x, Way::Decrypt, *tweak),
+                    Way::EncryptSecond => self.go_tweaked(*x, Way::EncryptSecond, *tweak),
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn go_tweaked(&self, x: S::W, way: Way, tweak: S::W) -> S::W {
+        match self.keys {
+            Either::Shared(keys, key) => {
+                Uniform::new(self.s, keys, key, way.uses(), true).tweaked(way, x, tweak)
+            }
+            Either::Each(keys) => PerLane::new(self.s, keys, false).tweaked(way, x, tweak),
+        }
+    }
+}
+
+#[inline(always)]
+fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
+    match way {
+        Way::Encrypt => c.encrypt(x),
+        Way::Decrypt => c.decrypt(x),
+        Way::EncryptSecond => c.encrypt_second(x),
+    }
+}
+
+impl<S: Isa, const L: usize> Cipher for OutOfLine<'_, S, L> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::Encrypt);
+        x
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::Decrypt);
+        x
+    }
+
+    #[inline(always)]
+    fn encrypt_second(&self, mut x: S::W) -> S::W {
+        self.call(&mut x, Way::EncryptSecond);
+        x
+    }
+
+    #[inline(always)]
+    fn tweaked(&self, way: Way, mut x: S::W, tweak: S::W) -> S::W {
+        self.call_tweaked(&mut x, way, &tweak);
+        x
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        match self.keys {
+            Either::Shared(_, key) => self.s.splat(&key.enc[r]),
+            Either::Each(keys) => self.s.load_row(keys.round_key(r)),
+        }
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        match self.keys {
+            Either::Shared(_, key) => self.s.splat(key.subkey(i)),
+            Either::Each(keys) => self.s.load_row(keys.subkey(i)),
+        }
+    }
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+}
+
+/// One key per lane.
+pub(crate) struct PerLane<'k, S, const L: usize> {
+    s: S,
+    keys: &'k LaneKeys<L>,
+    rounds: usize,
+}
+
+impl<'k, S, const L: usize> PerLane<'k, S, L> {
+    /// Of 128-bit keys, if that is known.
+    #[inline(always)]
+    pub(crate) fn new(s: S, keys: &'k LaneKeys<L>, aes_128: bool) -> Self {
+        let rounds = if aes_128 { 10 } else { keys.rounds() };
+        PerLane { s, keys, rounds }
+    }
+}
+
+impl<S: Copy, const L: usize> Clone for PerLane<'_, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Copy, const L: usize> Copy for PerLane<'_, S, L> {}
+
+impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
+    type W = S::W;
+
+    #[inline(always)]
+    fn encrypt(&self, x: S::W) -> S::W {
+        self.s.encrypt_each(self.keys, self.rounds, x)
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, x: S::W) -> S::W {
+        self.s.decrypt_each(self.keys, self.rounds, x)
+    }
+
+    #[inline(always)]
+    fn encrypt_second(&self, x: S::W) -> S::W {
+        self.s.encrypt_second_each(self.keys, self.rounds, x)
+    }
+
+    #[inline(always)]
+    fn tweaked(&self, way: Way, x: S::W, tweak: S::W) -> S::W {
+        self.s.tweaked_each(self.keys, way, x, tweak)
+    }
+
+    #[inline(always)]
+    fn round_key(&self, r: usize) -> S::W {
+        self.s.load_row(self.keys.round_key(r))
+    }
+
+    #[inline(always)]
+    fn subkey(&self, i: usize) -> S::W {
+        self.s.load_row(self.keys.subkey(i))
+    }
+
+    #[inline(always)]
+    fn splat(&self, block: &Block) -> S::W {
+        self.s.splat(block)
+    }
+}
+
+/// [`Isa::expand`] on a backend.
+pub(crate) fn expand(backend: Backend, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
+    for key in &mut *out {
+        key.has_second |= which == WhichKey::Second;
+    }
+    dispatch!(backend, s => s.expand(raw, out, which))
+}
+
+/// CIPH_K of one block.
+pub(crate) fn encrypt_block(backend: Backend, key: &Expanded, block: Block) -> Block {
+    #[inline(never)]
+    fn run<S: Isa>(s: S, key: &Expanded, block: Block) -> Block {
+        s.enter(
+            #[inline(always)]
+            || {
+                let keys = s.keys(key, FORWARD);
+                s.last(Uniform::new(s, &keys, key, FORWARD, false).encrypt(s.splat(&block)))
+            },
+        )
+    }
+    dispatch!(backend, s => run(s.narrow(), key, block))
+}

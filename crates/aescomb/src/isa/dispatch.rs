@@ -1,0 +1,52 @@
+//! From a backend to its token.
+
+/// The only `match` over instruction sets: `$body` with `$s` the token of `$backend`. Where
+/// `$serial` says so, code is also made for those that only serial modes gain from, and
+/// `$twice` for the one with twice as many registers in flight.
+macro_rules! dispatch {
+    ($backend:expr, $s:ident => $body:expr) => {
+        $crate::isa::dispatch!($backend, const { false }, $s => $body)
+    };
+    ($backend:expr, const $serial:block $(&& $twice:expr)?, $s:ident => $body:expr) => {{
+        // Unit tests do without: all kernels once more would take as long to compile as
+        // all else together.
+        #[cfg(all(target_arch = "x86_64", not(test)))]
+        {
+            use $crate::isa::{Ni, Vaes256, Vaes256Vl, Vaes512, Vaes512x8};
+            match $backend {
+                $crate::Backend::Vaes512 => {
+                    if const $serial
+                        $(&& $twice)?
+                        && let Some($s) = Vaes512x8::detect()
+                    {
+                        return $body;
+                    }
+                    if let Some($s) = Vaes512::detect() {
+                        return $body;
+                    }
+                }
+                $crate::Backend::Vaes256Vl if const $serial => {
+                    if let Some($s) = Vaes256Vl::detect() {
+                        return $body;
+                    }
+                }
+                $crate::Backend::Vaes256Vl | $crate::Backend::Vaes256 => {
+                    if let Some($s) = Vaes256::detect() {
+                        return $body;
+                    }
+                }
+                $crate::Backend::Aesni => {
+                    if let Some($s) = Ni::detect() {
+                        return $body;
+                    }
+                }
+                $crate::Backend::Portable => {}
+            }
+        }
+        #[cfg(any(not(target_arch = "x86_64"), test))]
+        let _ = ($backend, $($twice)?);
+        let $s = $crate::isa::Portable::<4>;
+        $body
+    }};
+}
+pub(crate) use dispatch;
