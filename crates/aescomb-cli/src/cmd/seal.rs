@@ -44,8 +44,9 @@ pub(crate) struct SealArgs {
 
 /// Check and decrypt one message, from standard input to standard output
 ///
-/// Takes what `aescomb seal` makes, ciphertext and tag. Exit status 1, and nothing on standard output, if the tag is wrong: then key, nonce, associated data or message are
-/// not those that were sealed.
+/// Takes what `aescomb seal` makes, ciphertext and tag. Exit status 1, and nothing on standard
+/// output, if the tag is wrong: then key, nonce, associated data or message are not those that were
+/// sealed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArgs {
     #[command(flatten)]
