@@ -38,7 +38,7 @@ try() {
     place=$(mktemp -d)
     "${PYTHON:-python3}" -m venv "$place/python"
     "$place/python/bin/pip" install --quiet --disable-pip-version-check --no-index \
-        "$out"/aescomb-*-manylinux_*"${1%%-*}".whl
+        "$out"/aescomb-*manylinux*"${1%%-*}".whl
     local columns=("$place/python/bin/python" -m aescomb.columns)
     "${columns[@]}" encrypt examples/people.csv "$place/people.parquet" \
         --spec examples/people.toml --keys "$place/keys" --create-keys
