@@ -16,7 +16,8 @@ Builds a wheel of the package for each TARGET, by default
 
 into target/wheels, or the folder that OUT names. One wheel serves all versions of CPython from
 3.11 on (the stable ABI). Each has in it what it is made of, in the form of CycloneDX
-(aescomb-0.1.0.dist-info/sboms).
+(aescomb-VERSION.dist-info/sboms). The one for this system is installed into an empty environment
+and tried.
 
 Needs Python 3.11 or later, which PYTHON may name, and rustup. maturin and zig, whose C
 compiler and linker know all four systems, are installed into target/maturin-zig.
@@ -30,6 +31,21 @@ case ${1-} in
     targets=({x86_64,aarch64}-unknown-linux-{gnu,musl})
     ;;
 esac
+
+# try TARGET: installs its wheel into an empty environment, and takes a file there and back.
+try() {
+    local place
+    place=$(mktemp -d)
+    "${PYTHON:-python3}" -m venv "$place/python"
+    "$place/python/bin/pip" install --quiet --disable-pip-version-check --no-index \
+        "$out"/aescomb-*manylinux*"${1%%-*}".whl
+    local columns=("$place/python/bin/python" -m aescomb.columns)
+    "${columns[@]}" encrypt examples/people.csv "$place/people.parquet" \
+        --spec examples/people.toml --keys "$place/keys" --create-keys
+    "${columns[@]}" decrypt "$place/people.parquet" "$place/people.csv" --keys "$place/keys"
+    cmp examples/people.csv "$place/people.csv"
+    rm -r "$place"
+}
 
 out=${OUT:-../target/wheels}
 tools=../target/maturin-zig
@@ -49,4 +65,8 @@ for target in "${targets[@]}"; do
     # By the virtual environment's path it finds zig.
     PATH=$(cd "$tools/bin" && pwd):$PATH "$tools/bin/maturin" build --release --locked --zig \
         --target "$target" --compatibility "$policy" --out "$out"
+    if [ "$target" = "$(uname -m)-unknown-linux-gnu" ] && getconf GNU_LIBC_VERSION >/dev/null 2>&1
+    then
+        try "$target"
+    fi
 done

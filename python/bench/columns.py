@@ -200,7 +200,7 @@ def through_duckdb(values: pa.Array) -> Iterator[Item]:
         return lambda: connection.execute(sql).fetchall()
 
     name = "aescomb.columns through DuckDB, GCM"
-    yield name, len(values), ask("encrypt_v(v)"), ask("v::blob")
+    yield name, len(values), ask("encrypt_v(v)"), ask("encode(v)")
 
 
 def of_chdb(values: pa.Array, folder: Path) -> Iterator[Item]:

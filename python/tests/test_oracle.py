@@ -124,10 +124,7 @@ def test_components():
     key, oracle = aescomb.Key("siv", raw), AESSIV(raw)
     messages = [b"one", b"two", b"three", b"four"]
     vectors = [(), (b"",), (b"from", b"to"), (b"from", b"", b"date")]
-    expected = [
-        oracle.encrypt(message, list(vector))
-        for message, vector in zip(messages, vectors)
-    ]
+    expected = [oracle.encrypt(message, list(vector)) for message, vector in zip(messages, vectors)]
     assert key.seal_many(None, messages, vectors) == expected
     assert key.seal_many(None, messages, [None, b"", *vectors[2:]]) == expected
     assert key.open_many(None, expected, vectors) == messages
