@@ -29,6 +29,7 @@ pages! {
 #[cfg(test)]
 mod tests {
     use super::TESTED;
+    use aescomb::Mode;
     use std::collections::BTreeSet;
     use std::fs;
     use std::path::Path;
@@ -96,6 +97,52 @@ mod tests {
                 assert!(good, "{name}: a block {info:?} that no test has:\n{block}");
             }
         }
+    }
+
+    /// `4, 8, 12 to 16` as numbers; none for a dash.
+    fn numbers(cell: &str) -> Vec<usize> {
+        let number = |text: &str| text.trim().parse::<usize>().expect("a number");
+        let (list, _) = cell.split_once(':').unwrap_or((cell, ""));
+        if list.trim() == "–" {
+            return Vec::new();
+        }
+        list.split(',')
+            .flat_map(|part| match part.split_once(" to ") {
+                Some((from, to)) => number(from)..=number(to),
+                None => number(part)..=number(part),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_table_of_modes_is_what_the_registry_says() {
+        let pages = pages();
+        let (_, page) = pages
+            .iter()
+            .find(|(name, _)| name == "modes.md")
+            .expect("the page");
+        let (_, table) = page.split_once("## What they take").expect("the table");
+        let mut found = BTreeSet::new();
+        for row in table.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            for name in cells[1].split(", ") {
+                let mode: Mode = name.trim_matches('`').parse().expect("a mode");
+                let info = mode.info();
+                assert_eq!(numbers(cells[2]), info.key_bytes, "keys of {mode}");
+                assert_eq!(numbers(cells[4]), info.tag_bytes, "tags of {mode}");
+                let data = match info.data_components {
+                    0 => "–".to_owned(),
+                    1 => "one string".to_owned(),
+                    n => format!("up to {n} strings"),
+                };
+                assert_eq!(cells[5], data, "associated data of {mode}");
+                assert_eq!(cells[6] == "no", info.parallel_encrypt, "{mode}");
+                found.insert(info.name);
+            }
+        }
+        let standard = Mode::ALL.iter().map(|mode| mode.info());
+        let standard = standard.filter(|info| info.research.is_none());
+        assert_eq!(found, standard.map(|info| info.name).collect());
     }
 
     #[test]
