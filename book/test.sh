@@ -8,5 +8,5 @@ cd "$(dirname "$0")/.."
 .ci/tools mdbook lychee
 PATH=$PWD/target/tools/bin:$PATH
 mdbook build book
-mapfile -t documents < <(git ls-files --cached --others --exclude-standard '*.md' ':!book/src')
+mapfile -t documents < <(find . \( -name target -o -name '.?*' \) -prune -o -name '*.md' -print)
 lychee --offline --include-fragments --no-progress "${documents[@]}" target/book
