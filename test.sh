@@ -11,8 +11,8 @@ usage: ./test.sh [--overflow-checks] [--cargo-c] [--protocols] [--engines] [--no
 
 Runs all tests. Needs rustup (or cargo with everything below), a C toolchain and Python 3.11
 or later; what else is missing is installed: Rust components and targets with rustup; clang,
-valgrind, QEMU, an ARM C toolchain and Python with apt-get (as root or with sudo); Python
-packages with pip, into target/.
+valgrind, QEMU, an ARM C toolchain, OpenSSL, ipsec-mb and Python with apt-get (as root or with
+sudo); Python packages with pip and mdbook with cargo, into target/.
 
   --overflow-checks
                    also runs the tests in Rust as the profile `dev` compiles them, in which
@@ -25,7 +25,8 @@ packages with pip, into target/.
                    own: aescomb-rustls and the TLS server, against openssl, curl and rustls:
                    five minutes more, once compiled one
   --no-install     leaves out installing the Python package with pip, into target/, and its
-                   tests; and cargo-c
+                   tests; cargo-c; mdbook and lychee, with which the book is made and its links
+                   are followed
   --no-arm         leaves out the library's tests on 64-bit ARM, emulated, with an ARM C
                    toolchain from apt-get; it is still checked for ARM
   --no-emulation   leaves out all CPUs that this machine is not: ARM, and x86-64 without
@@ -203,7 +204,10 @@ rust_target() {
 # Installs compilers, emulators and a Python with the packages that tests want: mostly
 # waiting for the network.
 tools_setup() {
-    local tools=(gcc g++ clang valgrind)
+    local tools=(gcc g++ clang valgrind openssl)
+    if [ "$(uname -m)" = x86_64 ]; then
+        tools+=(ipsec-mb)
+    fi
     if [ $emulation = yes ]; then
         [ "$(uname -sm)" = "Linux x86_64" ] ||
             fail "emulated tests need Linux on x86-64; leave them out with --no-emulation"
@@ -213,7 +217,7 @@ tools_setup() {
         tools+=(arm)
     fi
     if [ $install = yes ]; then
-        tools+=(python)
+        tools+=(python mdbook lychee)
     fi
     if [ $protocols = yes ]; then
         tools+=(curl openssl-command)
@@ -372,6 +376,7 @@ step "tests" tests
 step "recorded figures" "$xtask" record --check
 if [ $install = yes ]; then
     step "Python package, installed" with_library python/test.sh --workspace -q
+    step "book" book/test.sh
 fi
 if [ $engines = yes ]; then
     step "columns beside Spark, Ray, ClickHouse and others" python/test.sh --engines -q
@@ -409,7 +414,7 @@ if [ -n "$(lacking "$native")" ]; then
     echo "Not tested natively, as this CPU lacks them: $(lacking "$native")"
 fi
 if [ $install = no ]; then
-    echo "Not tested: the Python package"
+    echo "Not tested: the Python package, links of the book and other documents"
 fi
 if [ $install$cargo_c != yesyes ]; then
     echo "Not tested: the C library as cargo-c installs it (--cargo-c does)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures on this machine what goes into the project's record, and puts the record's
-# tables into README.md and docs/measured.md: the race against other libraries, then the
+# tables into README.md and book/src/measured.md: the race against other libraries, then the
 # full report. About twenty minutes, in which nothing else should run.
 #
 #   bench/record.sh [--quick]

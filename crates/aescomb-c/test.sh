@@ -8,8 +8,8 @@ usage() {
 usage: crates/aescomb-c/test.sh [--library FILE]
 
 Tests the C library. Needs cargo; what else is missing is installed: gcc, g++, clang,
-valgrind and pkg-config with apt-get (as root or with sudo), cargo-c with cargo, to
-target/tools.
+valgrind, pkg-config, OpenSSL and ipsec-mb with apt-get (as root or with sudo), cargo-c with
+cargo, to target/tools.
 
   --library FILE   tests this static library, and the shared one beside it, instead of
                    installing them: without cargo-c and pkg-config
@@ -51,13 +51,13 @@ step() {
 }
 
 tools_setup() {
-    local names=(gcc g++ clang valgrind)
+    local names=(gcc g++ clang valgrind openssl)
+    # What the book's examples move from.
+    if [ "$(uname -m)" = x86_64 ]; then
+        names+=(ipsec-mb)
+    fi
     if [ -z "$library" ]; then
         names+=(pkg-config)
-        # What cargo-c is linked with.
-        if ! have cargo-cinstall && [ ! -x "$tools/bin/cargo-cinstall" ]; then
-            names+=(openssl)
-        fi
     fi
     "$root/.ci/tools" "${names[@]}"
     if [ -z "$library" ] && ! have cargo-cinstall; then
@@ -201,6 +201,28 @@ examples() {
     done
 }
 
+# Programs that the book shows parts of.
+book() {
+    local file name libraries
+    for file in "$root"/book/c/*.c; do
+        name=$(basename "$file" .c)
+        libraries=()
+        case $name in
+        from_openssl) libraries=(-lcrypto) ;;
+        from_ipsec_mb)
+            if [ "$(uname -m)" != x86_64 ]; then
+                echo "$name: left out, ipsec-mb is for x86-64"
+                continue
+            fi
+            libraries=(-lIPSec_MB)
+            ;;
+        esac
+        echo "$name"
+        compile gcc "$file" "book-$name" "${static[@]}" "${libraries[@]}"
+        "$out/book-$name"
+    done
+}
+
 step "tools" tools_setup
 step "installation" install
 step "tests in C: gcc and clang, plain and with sanitizers" c_tests
@@ -210,4 +232,5 @@ step "C++ headers" cpp
 step "valgrind" memory
 step "instructions that do not depend on values" constant_time
 step "examples" examples
+step "the book's examples" book
 printf '\nC library: passed in %d s\n' $SECONDS

@@ -1,4 +1,4 @@
-"""The examples of docstrings and of the README; the stubs."""
+"""The examples of docstrings, of the README and of the book; the stubs."""
 
 import doctest
 import re
@@ -45,13 +45,23 @@ def test_everything_has_a_docstring():
             assert name.startswith("_") or member.__doc__, f"{value}.{name}"
 
 
-def test_readme(capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 4
+def examples(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+BOOK = [page for page in sorted((README.parents[1] / "book" / "src").glob("*.md")) if examples(page)]
+
+
+@pytest.mark.parametrize("page", [README, *BOOK], ids=lambda page: page.stem)
+def test_pages(page):
     # One after the other: each goes on where the one before ended.
     names = {}
-    for block in blocks:
+    for block in examples(page):
         exec(block, names)
+
+
+def test_pages_have_examples():
+    assert len(examples(README)) >= 4 and len(BOOK) >= 4
 
 
 def test_commands_of_the_readme(tmp_path):

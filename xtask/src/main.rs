@@ -33,7 +33,7 @@ usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
   with-asm    runs a command that compiles the library for release, in a folder of its
               own, with assembly: once for all commands that ask for the same features
   record      puts the tables of the newest record of bench/record into README.md
-              and docs/measured.md
+              and book/src/measured.md
   vectors     writes the known answers in the plain form that C and Python read,
               vectors/plain
   --check     only says whether it is there";

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Pages with places.
-const PAGES: [&str; 2] = ["README.md", "docs/measured.md"];
+const PAGES: [&str; 2] = ["README.md", "book/src/measured.md"];
 const BEGIN: &str = "<!-- record: ";
 const END: &str = "<!-- end of record -->";
 
