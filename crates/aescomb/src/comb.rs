@@ -353,13 +353,14 @@ impl Comb {
         if rules.frames {
             jobs.iter().for_each(|job| rules.before(job));
         }
-        if rules.tag_first {
+        if rules.tag_first && jobs.iter().any(Job::has_attached_tag) {
             self.first_tags.resize(STRETCH, [0; 16]);
-            let behind = |(job, tag): (&Job, _)| Aligned(job.behind_tag(op, tag));
-            self.behind.clear();
-            self.behind
-                .extend(jobs.iter().zip(&mut self.first_tags).map(behind));
-            jobs = Aligned::jobs(&self.behind);
+            self.behind.resize(STRETCH, Aligned::default());
+            let behind = Aligned::jobs_mut(&mut self.behind[..n]);
+            for ((job, behind), tag) in jobs.iter().zip(behind).zip(&mut self.first_tags) {
+                job.put_behind_tag(op, behind, tag);
+            }
+            jobs = Aligned::jobs(&self.behind[..n]);
         }
         let compares = matches!(op, Op::Verify | Op::Open);
         let verdicts = &mut self.verdicts[..n];

@@ -290,21 +290,27 @@ impl Job {
         }
     }
 
-    /// The same job as the kernels do it, in a mode whose attached tag stands before the
-    /// text: in place, the text is moved to where its result will be, and `tag` keeps the tag that
-    /// is to be checked.
-    pub(crate) fn behind_tag(&self, op: Op, tag: &mut Block) -> Job {
-        let mut job = *self;
-        if job.tag_attached != ATTACHED {
-            return job;
+    /// Whether tag and text are in one piece.
+    #[inline(always)]
+    pub(crate) fn has_attached_tag(&self) -> bool {
+        self.tag_attached == ATTACHED
+    }
+
+    /// Makes the job as the kernels do it, in a mode whose attached tag stands before the text:
+    /// in place, the text is moved to where its result will be, and `tag` keeps the tag that is to
+    /// be checked.
+    pub(crate) fn put_behind_tag(&self, op: Op, job: &mut Job, tag: &mut Block) {
+        *job = *self;
+        if !self.has_attached_tag() {
+            return;
         }
-        let bytes = job.tag_len as usize;
-        let in_place = job.src == job.dst.cast_const();
+        let bytes = self.tag_len as usize;
+        let in_place = self.src == self.dst.cast_const();
         if op == Op::Seal {
             job.dst = self.dst.wrapping_add(bytes);
             if in_place {
                 // SAFETY: the destination has room for the text and the tag.
-                unsafe { core::ptr::copy(self.src, job.dst, job.len) };
+                unsafe { core::ptr::copy(self.src, job.dst, self.len) };
                 job.src = job.dst.cast_const();
             }
         } else if in_place {
@@ -312,13 +318,12 @@ impl Job {
             // where it does, has room for the text.
             unsafe {
                 *tag = bytes::load(self.src, bytes);
-                core::ptr::copy(self.src.add(bytes), self.dst, job.len);
+                core::ptr::copy(self.src.add(bytes), self.dst, self.len);
             }
             job.tag = tag.as_mut_ptr();
         } else {
             job.src = self.src.wrapping_add(bytes);
         }
-        job
     }
 
     /// Wipes what an opening has written.
