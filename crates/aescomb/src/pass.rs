@@ -36,7 +36,7 @@
 //!   `STRIDE` and `DATA_STRIDE` are the bytes from row to row, if not as many as a row has:
 //!   CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
 //!   that are not its own as they were.
-//! - **Texts that change their length.** A mode says so in `INFO.lengths`, and the scheduler
+//! - **Texts that change their length.** A mode says so in `ABOUT.lengths`, and the scheduler
 //!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
 //!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
 //!   message moved behind its zeros and back. With `MOVED` a pass finds it there.
@@ -104,7 +104,7 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Isa, RoundKeys, Wide};
 use crate::lane_keys::LaneKeys;
-use crate::mode::Info;
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::schedule::{DERIVED, FORWARD, Uses};
 
 /// The most bytes of a message's parts.
@@ -122,9 +122,78 @@ impl Limits {
     };
 }
 
+/// What a mode says of itself: see the members of [`Info`], of which the others are known by its
+/// line in the list of modes, by its keys and by its passes.
+#[derive(Clone, Copy)]
+pub(crate) struct About {
+    pub title: &'static str,
+    pub source: &'static str,
+    pub key_bytes: &'static [usize],
+    pub nonce_bytes: (usize, usize),
+    pub tag_bytes: &'static [usize],
+    pub data_components: usize,
+    pub lengths: Lengths,
+    pub costs: Costs,
+    pub tag_first: bool,
+    pub nonce_reuse: &'static str,
+    pub research: Option<&'static str>,
+}
+
+impl About {
+    /// What most have: keys of all sizes, texts of any length, a call of AES for a block; and
+    /// neither nonce nor tag nor associated data.
+    pub(crate) const MODE: About = About {
+        title: "",
+        source: "",
+        key_bytes: KEY_BYTES,
+        nonce_bytes: (0, 0),
+        tag_bytes: &[],
+        data_components: 0,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
+        tag_first: false,
+        nonce_reuse: "no nonce",
+        research: None,
+    };
+}
+
+/// All that is known of a mode of this name and kind.
+pub(crate) const fn info<R: Registered>(name: &'static str, kind: Kind) -> Info {
+    let about = R::ABOUT;
+    let longest = about.key_bytes[about.key_bytes.len() - 1];
+    Info {
+        name,
+        title: about.title,
+        source: about.source,
+        kind,
+        key_bytes: about.key_bytes,
+        two_keys: longest > KEY_BYTES[KEY_BYTES.len() - 1],
+        nonce_bytes: about.nonce_bytes,
+        tag_bytes: about.tag_bytes,
+        data_components: about.data_components,
+        lengths: about.lengths,
+        costs: about.costs,
+        parallel_encrypt: is_parallel::<R::Forward>(),
+        parallel_decrypt: is_parallel::<R::Backward>(),
+        inverse: R::Backward::USES.inverse,
+        tag_first: about.tag_first,
+        nonce_reuse: about.nonce_reuse,
+        research: about.research,
+    }
+}
+
+/// Whether blocks of one message go side by side, in all passes: there are two at most.
+const fn is_parallel<M: Pass>() -> bool {
+    let then = !M::MORE || !matches!(<M::Then as Pass>::FEED, Feed::Serial);
+    !matches!(M::FEED, Feed::Serial) && then
+}
+
 /// A mode in the registry.
 pub(crate) trait Registered {
-    const INFO: Info;
+    const ABOUT: About;
     /// Encryption, sealing, or the computation of a tag.
     type Forward: Pass;
     /// Decryption, opening; for a MAC the same as `Forward`.

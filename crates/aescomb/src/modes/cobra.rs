@@ -39,24 +39,20 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Isa, Plain, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Cobra {
-    const INFO: Info = Info {
-        name: "cobra",
+    const ABOUT: About = About {
         title: "authenticated online cipher without inverse",
         source: "Andreeva et al., FSE 2014",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         // And one more of AES for associated data, one for what is no pair of blocks.
         costs: Costs {
             aes_per_block: 1,
@@ -64,15 +60,12 @@ impl Registered for Cobra {
             mul_per_block: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal beginnings show, forgeries",
         research: Some(
             "withdrawn from CAESAR: forgeries when nonces repeat; \
              completed by us where the paper could not be had",
         ),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

@@ -26,8 +26,8 @@ use super::Cpfb;
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -36,17 +36,13 @@ pub(crate) struct Crypt<const SEAL: bool>;
 const PART: usize = 12;
 
 impl Registered for Cpfb {
-    const INFO: Info = Info {
-        name: "cpfb",
+    const ABOUT: About = About {
         title: "counter and plaintext feedback",
         source: "AES-CPFB v1 (CAESAR, 2014)",
-        kind: Kind::Aead,
         key_bytes: &[16, 32],
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_data_block: 1,
@@ -54,12 +50,9 @@ impl Registered for Cpfb {
             block_bytes: PART,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the xor of the messages' beginnings leaks",
         research: Some("CAESAR, first round"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

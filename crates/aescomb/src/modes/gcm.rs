@@ -27,25 +27,20 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Isa, Polyval, Product, Wide};
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{About, Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 pub(crate) struct Mac;
 
 impl Registered for Gcm {
-    const INFO: Info = Info {
-        name: "gcm",
+    const ABOUT: About = About {
         title: "Galois/counter mode",
         source: "SP 800-38D, 7",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (1, u32::MAX as usize - 1),
         tag_bytes: &[4, 8, 12, 13, 14, 15, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_message: 1,
@@ -53,12 +48,8 @@ impl Registered for Gcm {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the hash key leaks: forgeries of any message",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -79,12 +70,9 @@ impl Registered for Gcm {
 }
 
 impl Registered for Gmac {
-    const INFO: Info = Info {
-        name: "gmac",
+    const ABOUT: About = About {
         title: "Galois message authentication code",
         source: "SP 800-38D, 7",
-        kind: Kind::Mac,
-        data_components: 0,
         lengths: Lengths::TagOnly,
         costs: Costs {
             aes_per_message: 1,
@@ -92,7 +80,7 @@ impl Registered for Gmac {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        ..Gcm::INFO
+        ..Gcm::ABOUT
     };
     type Forward = Mac;
     type Backward = Mac;

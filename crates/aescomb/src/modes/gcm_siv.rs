@@ -23,8 +23,10 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, Polyval, Wide};
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::Costs;
+use crate::pass::{
+    About, Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, TAG, Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
@@ -33,17 +35,12 @@ pub(crate) struct Authenticate<const SEAL: bool>;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for GcmSiv {
-    const INFO: Info = Info {
-        name: "gcm-siv",
+    const ABOUT: About = About {
         title: "nonce misuse-resistant GCM",
         source: "RFC 8452, 4",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_message: 5,
@@ -51,12 +48,8 @@ impl Registered for GcmSiv {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal messages show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;

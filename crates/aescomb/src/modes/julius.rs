@@ -33,8 +33,8 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Isa, Plain, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 /// M from the text.
@@ -45,13 +45,10 @@ pub(crate) struct Seal;
 pub(crate) struct Open;
 
 impl Registered for Julius {
-    const INFO: Info = Info {
-        name: "julius",
+    const ABOUT: About = About {
         title: "Julius-ECB, regular",
         source: "Bahack, CAESAR, 2014",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
@@ -64,12 +61,9 @@ impl Registered for Julius {
             mul_per_message: 2,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal messages show",
         research: Some("CAESAR, first round; its reference code never opened what it sealed"),
+        ..About::MODE
     };
     type Forward = Hash;
     type Backward = Open;

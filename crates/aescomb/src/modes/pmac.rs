@@ -18,34 +18,19 @@ use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
+use crate::mode::{Lengths, TAGS_FROM_4};
+use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
 
 impl Registered for Pmac {
-    const INFO: Info = Info {
-        name: "pmac",
+    const ABOUT: About = About {
         title: "parallelizable message authentication code (PMAC1)",
         source: "Rogaway, Asiacrypt 2004, 5",
-        kind: Kind::Mac,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
-        nonce_bytes: (0, 0),
         tag_bytes: TAGS_FROM_4,
-        data_components: 0,
         lengths: Lengths::TagOnly,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
-        nonce_reuse: "no nonce",
-        research: None,
+        ..About::MODE
     };
     type Forward = Mac;
     type Backward = Mac;
