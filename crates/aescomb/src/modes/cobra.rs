@@ -40,7 +40,9 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -102,9 +104,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Short;
     const FEED: Feed = Feed::Blocks;
-    const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
-    const TABLES: usize = if SEAL { 2 } else { 0 };
+    const ROW: RowShape = RowShape::PAIR;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+        tables: if SEAL { 2 } else { 0 },
+        ..Along::NO
+    };
     const HEADER: usize = if SEAL { 1 } else { 2 };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);

@@ -32,7 +32,9 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles,
+};
 use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -80,7 +82,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Filled;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+        ..Along::NO
+    };
     const HEADER: usize = if SEAL { 3 } else { 4 };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

@@ -27,7 +27,10 @@ use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, Tail};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered,
+    RowShape, Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -113,13 +116,18 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = if SEAL { Feed::Blocks } else { Feed::Serial };
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Previous, Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Sum, Holds::Previous, Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
-    const STRIDE: usize = PART;
-    const DATA_STRIDE: usize = PART;
+    const ROW: RowShape = RowShape {
+        stride: PART,
+        data_stride: PART,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
-    const DERIVES: bool = true;
-    const DERIVES_SECOND: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::Two);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = Uses {
         second: true,

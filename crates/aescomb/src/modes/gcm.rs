@@ -28,7 +28,7 @@ use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Isa, Polyval, Product, Wide};
 use crate::mode::{Costs, Lengths};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -144,11 +144,13 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Position];
-    const TABLES: usize = POWERS;
-    const SOLO_FROM: usize = 40;
-    const LANES_BELOW: usize = 176;
-    const ENDS_ALIKE: bool = true;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }, Holds::Position],
+        tables: POWERS,
+        solo_from: 40,
+        lanes_below: 176,
+        ends_alike: true,
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -264,10 +266,13 @@ impl Pass for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
-    const TABLES: usize = POWERS;
-    const SOLO_FROM: usize = 128;
-    const ENDS_ALIKE: bool = true;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }],
+        tables: POWERS,
+        solo_from: 128,
+        ends_alike: true,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;

@@ -25,7 +25,8 @@ use crate::facts::{Facts, up};
 use crate::isa::{Isa, Polyval, Wide};
 use crate::mode::Costs;
 use crate::pass::{
-    About, Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, TAG, Tail,
+    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered, TAG,
+    Tail,
 };
 use crate::schedule::{FORWARD, Uses};
 
@@ -115,13 +116,16 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
     const TAG: bool = true;
-    const DERIVES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = USES;
 
@@ -176,9 +180,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
-    const DERIVES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
     const USES: Uses = USES;
 
     #[inline(always)]

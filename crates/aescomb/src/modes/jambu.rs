@@ -24,7 +24,7 @@ use crate::cipher::Cipher;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, RowShape, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -86,8 +86,11 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Short;
     const FEED: Feed = Feed::Serial;
-    const STRIDE: usize = HALF;
-    const DATA_STRIDE: usize = HALF;
+    const ROW: RowShape = RowShape {
+        stride: HALF,
+        data_stride: HALF,
+        ..RowShape::BLOCK
+    };
     const HEADER: usize = 3;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::None);

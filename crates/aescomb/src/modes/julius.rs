@@ -34,7 +34,9 @@ use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::{Costs, Lengths};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, TAG, Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 /// M from the text.
@@ -130,11 +132,17 @@ impl Pass for Hash {
     const MORE: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: false }],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const OUTPUT: bool = false;
-    const MOVED: bool = true;
+    const ROW: RowShape = RowShape {
+        moved: true,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = USES;
@@ -203,11 +211,17 @@ impl Pass for Seal {
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const AGAIN: bool = true;
-    const MOVED: bool = true;
+    const ROW: RowShape = RowShape {
+        moved: true,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
     const USES: Uses = USES;
 
@@ -245,8 +259,11 @@ impl Pass for Open {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 4;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

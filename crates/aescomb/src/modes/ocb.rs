@@ -26,7 +26,7 @@ use crate::facts::{Facts, up};
 use crate::gf128::double_block;
 use crate::isa::{Isa, Wide};
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
 use crate::schedule::{CONSTANTS, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -92,9 +92,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const TABLES: usize = 2;
-    const SOLO_FROM: usize = 768;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        tables: 2,
+        solo_from: 768,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

@@ -34,7 +34,9 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TAGS_FROM_4};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -72,8 +74,11 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
+    const ROW: RowShape = RowShape::PAIR;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);

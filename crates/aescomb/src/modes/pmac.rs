@@ -19,7 +19,7 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
 use crate::mode::{Lengths, TAGS_FROM_4};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
@@ -47,8 +47,11 @@ impl Pass for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const SOLO_FROM: usize = 768;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        solo_from: 768,
+        ..Along::NO
+    };
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {

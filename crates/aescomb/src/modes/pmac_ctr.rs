@@ -35,7 +35,7 @@ use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
@@ -93,7 +93,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = <Mac as Pass>::BLOCKS;
+    const ALONG: Along = <Mac as Pass>::ALONG;
     const HEADER: usize = 1;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
@@ -159,7 +159,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

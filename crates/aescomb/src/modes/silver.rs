@@ -30,7 +30,9 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, RoundKeys, Wide};
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Holds, Last, Own, Pass, Piece, Registered, Tail};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Own, OwnKeys, Pass, Piece, Registered, Tail,
+};
 use crate::schedule::{DERIVED, FORWARD, Uses, Way};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -69,12 +71,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Position];
-    const TABLES: usize = 2;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Sum, Holds::Position],
+        tables: 2,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const TAG: bool = true;
-    const DERIVES: bool = true;
-    const MIXES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::Mixed);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = Uses {
         inverse: !SEAL,

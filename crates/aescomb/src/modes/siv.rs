@@ -24,7 +24,7 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TWO_KEYS};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 /// V from the text: S2V.
@@ -154,7 +154,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

@@ -22,7 +22,9 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
-use crate::pass::{About, Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles,
+};
 use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const ENCRYPT: bool>;
@@ -64,7 +66,10 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type Then = Self;
     const TAIL: Tail = Tail::Double;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const NONCE: bool = true;
     const USES: Uses = Uses {
         forward: ENCRYPT,
