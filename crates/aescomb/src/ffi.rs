@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// A [`Batch`](crate::Batch) of [`Job`]s.
+/// A [`Batch`] of [`Job`]s.
 #[derive(Debug)]
 pub struct Jobs<'a> {
     first: *mut Job,
