@@ -12,7 +12,7 @@ use crate::isa::{Isa, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
-use crate::pass::{Feed, Pass, per_lane, rows, uniform};
+use crate::pass::{Feed, OwnKeys, Pass, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
 use crate::schedule::{Way, WhichKey};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
@@ -121,11 +121,11 @@ fn kernel_one<S: Isa, M: Pass>(
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
-                && (M::TABLES == 0 || key.has_tables() || by_itself && key.long_again())
+                && (M::ALONG.tables == 0 || key.has_tables() || by_itself && key.long_again())
             {
                 let keys = s.keys(key, M::USES);
                 let mut made = None;
-                let tables = match M::TABLES {
+                let tables = match M::ALONG.tables {
                     0 => &NO_TABLES,
                     _ => kept_tables::<S, M>(s, key, &mut made),
                 };
@@ -142,20 +142,20 @@ fn kernel_one<S: Isa, M: Pass>(
             let keys = n.keys(key, M::USES);
             // Made where it is: it is large.
             let mut keys_of_message;
-            let derived = match M::DERIVES {
+            let derived = match M::OWN.is_some() {
                 true => {
                     keys_of_message = LaneKeys::<1>::new();
                     Some(&mut keys_of_message)
                 }
                 false => None,
             };
-            let mut along = OneKey { s, key, keys: None };
+            let mut by_rows = OneKey { s, key, keys: None };
             let shared = Shared {
                 s: n,
                 keys: &keys,
                 key,
             };
-            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut along, derived);
+            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
         },
     )
 }
@@ -260,16 +260,19 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let mut solos = 0;
     // Short messages that are equal fill the lanes of whole groups; only others are done by
     // themselves.
-    let fills = alike.texts && jobs.first().is_some_and(|job| job.len < M::LANES_BELOW);
+    let fills = alike.texts
+        && jobs
+            .first()
+            .is_some_and(|job| job.len < M::ALONG.lanes_below);
     let whole = match fills && <S::Unit as Isa>::LANES == MAX_UNIT {
         true => jobs.len() / degree * degree,
         false => 0,
     };
     let is_solo = |i: usize| {
         let job = &jobs[i];
-        i >= whole && job.len >= M::SOLO_FROM && job.data_len <= SHORT_DATA
+        i >= whole && job.len >= M::ALONG.solo_from && job.data_len <= SHORT_DATA
     };
-    if const { has_solos::<S, M>() && M::SOLO_FROM < usize::MAX }
+    if const { has_solos::<S, M>() && M::ALONG.solo_from < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
         && (0..jobs.len()).any(is_solo)
     {
@@ -372,12 +375,12 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
             let all = |i| keys.get(i);
             let derived = Some(&mut **derived);
             if let Some(one) = &one {
-                let along = &mut OneKey {
+                let by_rows = &mut OneKey {
                     s,
                     key,
                     keys: Some(one.keys),
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, along, derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
             } else {
                 if const { M::USES.constants > 0 } {
                     for job in ahead.by_ref().take(group.keys().len()) {
@@ -394,12 +397,12 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
                     s,
                     keys: &**lane_keys,
                 };
-                let along = &mut ManyKeys {
+                let by_rows = &mut ManyKeys {
                     s,
                     key: all,
                     again: None,
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, along, derived);
+                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
             }
         }
     }
@@ -468,18 +471,18 @@ fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Expanded + Copy,
     group_keys: &impl GroupKeys<S, L>,
-    along: &mut impl Along,
+    by_rows: &mut impl ByRows,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    if M::DERIVES {
+    if M::OWN.is_some() {
         if let Some(derived) = derived {
             let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-            let both = (s, along.token());
+            let both = (s, by_rows.token());
             let c = &group_keys.once();
             with_derived::<S, _, M, L, IDLE>(both, &mut group, c, bytes, derived);
         }
     } else {
-        passes::<S, M, L, IDLE>(s, &mut group, group_keys, along);
+        passes::<S, M, L, IDLE>(s, &mut group, group_keys, by_rows);
     }
 }
 
@@ -498,8 +501,8 @@ fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
         || {
             derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
             let keys = &*keys;
-            let along = &mut Derived { s: wide, keys };
-            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, along);
+            let by_rows = &mut Derived { s: wide, keys };
+            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, by_rows);
         },
     );
 }
@@ -514,7 +517,7 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     keys: &mut LaneKeys<L>,
 ) {
     let mut own = group.derive::<S, M>(s, c, bytes);
-    if M::MIXES {
+    if matches!(M::OWN, Some(OwnKeys::Mixed)) {
         let [first, second] = M::mix(c, &s.schedule_row(own.first[0]), &mut own.constants);
         keys.set_rounds(10);
         let mut r = 0;
@@ -534,7 +537,7 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
         }
     } else {
         s.expand_row(keys, own.first, bytes, WhichKey::First);
-        if M::DERIVES_SECOND {
+        if matches!(M::OWN, Some(OwnKeys::Two)) {
             s.expand_row(keys, own.second, bytes, WhichKey::Second);
         }
     }
@@ -548,12 +551,12 @@ fn passes<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
-    along: &mut impl Along,
+    by_rows: &mut impl ByRows,
 ) {
-    pass::<S, M, L, IDLE>(s, group, group_keys, along);
+    pass::<S, M, L, IDLE>(s, group, group_keys, by_rows);
     if M::MORE {
         group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, group, group_keys, along);
+        pass::<S, M::Then, L, IDLE>(s, group, group_keys, by_rows);
     }
 }
 
@@ -564,32 +567,32 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
-    along: &mut impl Along,
+    by_rows: &mut impl ByRows,
 ) {
     group.begin::<S, M>(s, &group_keys.once());
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
         if const { matches!(M::FEED, Feed::Blocks) }
-            && along.pays::<M>(&group.keys()[..window.lanes], rest)
+            && by_rows.pays::<M>(&group.keys()[..window.lanes], rest)
         {
             // From a multiple of a row on.
-            let past = group.done() % along.lanes();
+            let past = group.done() % by_rows.lanes();
             if past == 0 {
                 for l in 0..window.lanes {
                     if let Some(next) = group.keys().get(l + 1) {
-                        along.fetch::<M>(*next);
+                        by_rows.fetch::<M>(*next);
                     }
-                    along.lane::<M, L, IDLE>(group, l);
+                    by_rows.lane::<M, L, IDLE>(group, l);
                 }
                 break;
             }
-            let rows = window.rows.min(along.lanes() - past);
+            let rows = window.rows.min(by_rows.lanes() - past);
             windows.give_back(window.rows - rows);
             window.rows = rows;
         }
         if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
-            along.under(group.keys()[0], 0, |key| {
+            by_rows.under(group.keys()[0], 0, |key| {
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
@@ -606,7 +609,7 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
 const FAR: usize = 16;
 
 /// The other way to do rows: messages one by one, blocks of each side by side.
-trait Along {
+trait ByRows {
     type S: Isa;
     /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
     fn under(&self, key: u32, l: usize, f: impl FnOnce(&Expanded));
@@ -645,7 +648,7 @@ struct OneKey<'k, S: Isa> {
     keys: Option<&'k S::Keys>,
 }
 
-impl<S: Isa> Along for OneKey<'_, S> {
+impl<S: Isa> ByRows for OneKey<'_, S> {
     type S = S;
 
     #[inline(always)]
@@ -662,8 +665,8 @@ impl<S: Isa> Along for OneKey<'_, S> {
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // A batch makes them once for all its messages. Alone, they must pay for the
         // memory that they are kept in.
-        let free = M::TABLES == 0 || self.keys.is_some() || self.key.has_tables();
-        pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::TABLES })
+        let free = M::ALONG.tables == 0 || self.keys.is_some() || self.key.has_tables();
+        pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::ALONG.tables })
     }
 
     #[inline(always)]
@@ -737,7 +740,7 @@ struct ManyKeys<S, F> {
     again: Option<bool>,
 }
 
-impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Along for ManyKeys<S, F> {
+impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     type S = S;
 
     #[inline(always)]
@@ -758,7 +761,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Along for ManyKeys<S, F> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         let n = keys.len();
-        if !pays::<S>(n, rest, 1) || M::TABLES == 0 {
+        if !pays::<S>(n, rest, 1) || M::ALONG.tables == 0 {
             return pays::<S>(n, rest, 1);
         }
         // Asked again and again of the same messages.
@@ -766,7 +769,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> Along for ManyKeys<S, F> {
             let all = keys.iter().map(|i| (self.key)(*i).long_again());
             all.fold(true, |all, again| all & again)
         });
-        again || pays::<S>(n, rest, 1 + M::TABLES)
+        again || pays::<S>(n, rest, 1 + M::ALONG.tables)
     }
 
     #[inline(always)]
@@ -787,7 +790,7 @@ struct Derived<'d, S, const K: usize> {
     keys: &'d LaneKeys<K>,
 }
 
-impl<S: Isa, const K: usize> Along for Derived<'_, S, K> {
+impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     type S = S;
 
     #[inline(always)]
@@ -803,7 +806,7 @@ impl<S: Isa, const K: usize> Along for Derived<'_, S, K> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // One message by itself has short rows.
-        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::TABLES)
+        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::ALONG.tables)
     }
 
     #[inline(always)]
@@ -835,7 +838,7 @@ fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
             &made
         }
     };
-    if const { M::TABLES == 0 } {
+    if const { M::ALONG.tables == 0 } {
         return group.neighbours::<S, M>(s, l, (keys, key), &NO_TABLES);
     }
     let mut made = None;

@@ -252,7 +252,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if M::TAIL == Tail::None {
             return 0;
         }
-        let at = rows * M::STRIDE;
+        let at = rows * M::ROW.stride;
         let mut left = text_len::<M>(job.len) - at;
         if two_pieces::<M>() {
             self.left_second[l] = left.saturating_sub(16);
@@ -363,7 +363,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         at = at.wrapping_add(begin);
         self.data[l] = at;
         self.data_rows[l] = rows;
-        let done = rows * M::DATA_STRIDE;
+        let done = rows * M::ROW.data_stride;
         (self.data_rest[l], self.data_left[l]) = some(at.wrapping_add(done), left.min(16));
         self.has[l] = match tail {
             Tail::Last => usize::from(has),
@@ -388,10 +388,10 @@ impl Data {
     fn of<M: Pass>(len: usize) -> Data {
         let begin = M::DATA_BEGINS.map_or(0, |begins| begins(len).min(len));
         let tail = M::DATA.unwrap_or(Tail::None);
-        let rows = tail.rows(len - begin, M::DATA_STRIDE, 16);
+        let rows = tail.rows(len - begin, M::ROW.data_stride, 16);
         let left = match tail {
             Tail::None => 0,
-            _ => len - begin - rows * M::DATA_STRIDE,
+            _ => len - begin - rows * M::ROW.data_stride,
         };
         Data { begin, rows, left }
     }
@@ -400,7 +400,7 @@ impl Data {
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
 fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
-    match M::MOVED || M::AGAIN && again {
+    match M::ROW.moved || M::AGAIN && again {
         true => job.dst,
         false => job.src,
     }
@@ -409,13 +409,13 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// Whether rows may be done a line at a time: those that are written, whose stores would
 /// wait for lines that the other lanes have displaced.
 const fn in_lines<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::PAIR && M::STRIDE == 16
+    matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::ROW.pair && M::ROW.stride == 16
 }
 
 /// Bytes that a text of `len` bytes has in its lane.
 #[inline(always)]
 fn text_len<M: Pass>(len: usize) -> usize {
-    match M::MOVED {
+    match M::ROW.moved {
         true => len.next_multiple_of(16),
         false => len,
     }
@@ -475,7 +475,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(always)]
     fn idle<M: Pass>(&mut self, from: usize, to: usize) {
         let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
-        let base = idle.wrapping_sub(self.done * M::STRIDE);
+        let base = idle.wrapping_sub(self.done * M::ROW.stride);
         for l in from..to {
             self.lanes.src[l] = base;
             self.lanes.dst[l] = base;
@@ -665,7 +665,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut row = 0;
         while row < most {
             let lanes = &mut *self.lanes;
-            let stride = M::DATA_STRIDE;
+            let stride = M::ROW.data_stride;
             let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * stride);
             // Up to where nothing changes.
             let mut stop = most;
@@ -726,7 +726,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             while row < stop {
                 // SAFETY: `row` is inside every message (checked above), and
                 // inside `idle` for lanes without one.
-                unsafe { take_row::<S, M>(s, &c, &mut state, row, text, row * M::STRIDE) };
+                unsafe { take_row::<S, M>(s, &c, &mut state, row, text, row * M::ROW.stride) };
                 row += 1;
             }
             self.done = stop;
@@ -924,7 +924,7 @@ unsafe fn one_lane<N: Isa, M: Pass>(
             let mut row = rows.start;
             while row < rows.end {
                 // SAFETY: the caller's.
-                unsafe { take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::STRIDE) };
+                unsafe { take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::ROW.stride) };
                 row += 1;
             }
             for (state, w) in state.iter_mut().zip(w.blocks()) {

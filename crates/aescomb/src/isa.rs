@@ -31,15 +31,18 @@ mod vaes512;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(all(target_arch = "x86_64", feature = "measure"))]
+mod top_bit;
 #[cfg(target_arch = "x86_64")]
 #[cfg_attr(test, allow(unused_imports))] // see `dispatch`
 pub(crate) use {
-    ni::{Ni, NiOne},
+    ni::Ni,
     vaes256::Vaes256,
     vaes256vl::Vaes256Vl,
     vaes512::{Vaes512, Vaes512x8},
-    x86::CarryLess,
 };
+#[cfg(all(target_arch = "x86_64", feature = "measure"))]
+pub(crate) use {ni::NiOne, x86::CarryLess};
 
 /// Whether `tweaked` tweaks round key `r`.
 #[inline(always)]

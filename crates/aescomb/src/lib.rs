@@ -80,6 +80,7 @@ mod expanded;
 mod facts;
 pub mod ff1;
 pub mod ffi;
+#[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod field;
 mod gf128;

@@ -20,7 +20,7 @@ use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
 use crate::job::Job;
 use crate::mode::{Info, Kind, Op, modes};
-use crate::pass::{Pass, Registered};
+use crate::pass::{Pass, Registered, info};
 use crate::single::single;
 
 mod cbc;
@@ -128,7 +128,7 @@ impl MacMode for AnyMode {}
 impl AeadMode for AnyMode {}
 
 macro_rules! register {
-    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident $_:literal: $kind:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident $text:literal: $kind:ident;)*) => {
         $(
             $(#[doc = $doc])*
             $(#[cfg($cfg)])?
@@ -136,12 +136,17 @@ macro_rules! register {
             pub struct $name;
 
             $(#[cfg($cfg)])?
+            impl $name {
+                const INFO: Info = info::<$name>($text, Kind::$kind);
+            }
+
+            $(#[cfg($cfg)])?
             const _: () = {
                 let sizes = $name::INFO.key_bytes;
                 let small = sizes.len() == 1 && sizes[0] == 16;
                 assert!(<$name as Registered>::Forward::AES_128 == small);
                 assert!(<$name as Registered>::Backward::AES_128 == small);
-                assert!(matches!($name::INFO.kind, Kind::$kind));
+                assert!(!$name::INFO.title.is_empty() && !$name::INFO.source.is_empty());
             };
 
             #[allow(private_interfaces)]
@@ -180,12 +185,16 @@ macro_rules! register {
             impl Single for $name {
                 #[inline(never)]
                 fn forward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-                    single::<$name, { Kind::$kind.ops()[0] as u8 }>(key, job)
+                    const OP: u8 = Kind::$kind.ops()[0] as u8;
+                    let rules = const { &Rules::all(&$name::INFO, $name::limits)[OP as usize] };
+                    single::<$name, OP>(rules, key, job)
                 }
 
                 #[inline(never)]
                 fn backward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-                    single::<$name, { Kind::$kind.ops()[1] as u8 }>(key, job)
+                    const OP: u8 = Kind::$kind.ops()[1] as u8;
+                    let rules = const { &Rules::all(&$name::INFO, $name::limits)[OP as usize] };
+                    single::<$name, OP>(rules, key, job)
                 }
             }
 

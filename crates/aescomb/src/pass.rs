@@ -31,15 +31,15 @@
 //!
 //!   Pieces come with zeros after them and with their numbers of bytes. Results beyond
 //!   those are not written, but what a mode adds to its tag it must cut itself.
-//! - **Rows that are no block.** With `PAIR` a row is two blocks of the message, and `pair`
-//!   takes the place of `step`; then twice as much may be left, in two pieces (OTR, COBRA).
-//!   `STRIDE` and `DATA_STRIDE` are the bytes from row to row, if not as many as a row has:
-//!   CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
+//! - **Rows that are no block** (`ROW`). With `pair` a row is two blocks of the message, and
+//!   `Pass::pair` takes the place of `step`; then twice as much may be left, in two pieces (OTR,
+//!   COBRA). `stride` and `data_stride` are the bytes from row to row, if not as many as a row
+//!   has: CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
 //!   that are not its own as they were.
-//! - **Texts that change their length.** A mode says so in `INFO.lengths`, and the scheduler
+//! - **Texts that change their length.** A mode says so in `ABOUT.lengths`, and the scheduler
 //!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
 //!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
-//!   message moved behind its zeros and back. With `MOVED` a pass finds it there.
+//!   message moved behind its zeros and back. With `moved` a pass finds it there.
 //! - **Associated data.** `DATA` is `None` where a pass takes none. `DATA_BEGINS` leaves
 //!   out bytes that are in the header already (CCM puts the length before them). With
 //!   `VECTOR` associated data is a vector of components, and the nonce, if there is one,
@@ -51,8 +51,8 @@
 //!   both.
 //! - **Keys.** `USES` names the schedules and how many of the key's constants lanes are
 //!   given. Declaring too few shows up only in tests that use one key per message. A mode with a key for every
-//!   message (`DERIVES`) makes constants and one or two AES keys in `derive`; the engine
-//!   expands those of a group at once. With `MIXES` the round keys are made of the key's
+//!   message (`OWN`) makes constants and one or two AES keys in `derive`; the engine
+//!   expands those of a group at once. With `Mixed` the round keys are made of the key's
 //!   and of the derived key's (Silver). A mode that uses a key made of the user's key
 //!   expands that in `constants` (POET, McOE-G).
 //! - **`Feed`** says whether the blocks of one message can be done side by side:
@@ -63,7 +63,7 @@
 //!   | `None` | nothing | one by one (`span.rs`), in the caller's order |
 //!   | `Input` | the input block before | likewise |
 //!   | `Counter` | its place, by `advance` | likewise |
-//!   | `Blocks` | what `BLOCKS` says | in groups that change over to neighbouring blocks |
+//!   | `Blocks` | what `ALONG` says | in groups that change over to neighbouring blocks |
 //!
 //!   `None`, `Input` and `Counter` are for modes without headers, associated data and
 //!   tags. `Serial` is right for any mode.
@@ -85,7 +85,7 @@
 //! | `before` | what the row before left | what the lane before leaves |
 //! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
 //!
-//! `BLOCKS` says what each block of state holds, and so how it comes into lanes and
+//! `ALONG.blocks` says what each block of state holds, and so how it comes into lanes and
 //! back:
 //!
 //! - `Position`: depends on the block's place alone. All lanes get the message's, and
@@ -94,7 +94,7 @@
 //! - `Hash`: in lane 0, the result of `hash`.
 //! - `Previous`: what `before`, `running` and `horner` take; in the end, that of the last lane.
 //!
-//! A row that is not full is loaded with a mask; only its blocks count. With `ENDS_ALIKE` a
+//! A row that is not full is loaded with a mask; only its blocks count. With `ends_alike` a
 //! message that is done by itself has its last bytes there too, in place of a finish.
 
 use crate::backend::Backend;
@@ -104,7 +104,7 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Isa, RoundKeys, Wide};
 use crate::lane_keys::LaneKeys;
-use crate::mode::Info;
+use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::schedule::{DERIVED, FORWARD, Uses};
 
 /// The most bytes of a message's parts.
@@ -122,9 +122,78 @@ impl Limits {
     };
 }
 
+/// What a mode says of itself: see the members of [`Info`], of which the others are known by its
+/// line in the list of modes, by its keys and by its passes.
+#[derive(Clone, Copy)]
+pub(crate) struct About {
+    pub title: &'static str,
+    pub source: &'static str,
+    pub key_bytes: &'static [usize],
+    pub nonce_bytes: (usize, usize),
+    pub tag_bytes: &'static [usize],
+    pub data_components: usize,
+    pub lengths: Lengths,
+    pub costs: Costs,
+    pub tag_first: bool,
+    pub nonce_reuse: &'static str,
+    pub research: Option<&'static str>,
+}
+
+impl About {
+    /// What most have: keys of all sizes, texts of any length, a call of AES for a block; and
+    /// neither nonce nor tag nor associated data.
+    pub(crate) const MODE: About = About {
+        title: "",
+        source: "",
+        key_bytes: KEY_BYTES,
+        nonce_bytes: (0, 0),
+        tag_bytes: &[],
+        data_components: 0,
+        lengths: Lengths::AnyLength,
+        costs: Costs {
+            aes_per_block: 1,
+            ..Costs::NONE
+        },
+        tag_first: false,
+        nonce_reuse: "no nonce",
+        research: None,
+    };
+}
+
+/// All that is known of a mode of this name and kind.
+pub(crate) const fn info<R: Registered>(name: &'static str, kind: Kind) -> Info {
+    let about = R::ABOUT;
+    let longest = about.key_bytes[about.key_bytes.len() - 1];
+    Info {
+        name,
+        title: about.title,
+        source: about.source,
+        kind,
+        key_bytes: about.key_bytes,
+        two_keys: longest > KEY_BYTES[KEY_BYTES.len() - 1],
+        nonce_bytes: about.nonce_bytes,
+        tag_bytes: about.tag_bytes,
+        data_components: about.data_components,
+        lengths: about.lengths,
+        costs: about.costs,
+        parallel_encrypt: is_parallel::<R::Forward>(),
+        parallel_decrypt: is_parallel::<R::Backward>(),
+        inverse: R::Backward::USES.inverse,
+        tag_first: about.tag_first,
+        nonce_reuse: about.nonce_reuse,
+        research: about.research,
+    }
+}
+
+/// Whether blocks of one message go side by side, in all passes: there are two at most.
+const fn is_parallel<M: Pass>() -> bool {
+    let then = !M::MORE || !matches!(<M::Then as Pass>::FEED, Feed::Serial);
+    !matches!(M::FEED, Feed::Serial) && then
+}
+
 /// A mode in the registry.
 pub(crate) trait Registered {
-    const INFO: Info;
+    const ABOUT: About;
     /// Encryption, sealing, or the computation of a tag.
     type Forward: Pass;
     /// Decryption, opening; for a MAC the same as `Forward`.
@@ -160,7 +229,7 @@ pub(crate) enum Feed {
     Input,
     /// From the block's place in the message, by `advance`.
     Counter,
-    /// As [`Pass::BLOCKS`] says: in a group, rows of neighbouring blocks of one
+    /// As [`Along::blocks`] says: in a group, rows of neighbouring blocks of one
     /// message take the place of rows of blocks of many messages, where messages are
     /// long.
     Blocks,
@@ -242,6 +311,18 @@ pub(crate) const HEADER: usize = 4;
 /// Where in the header the tag is.
 pub(crate) const TAG: usize = HEADER - 1;
 
+/// Keys that each message has of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum OwnKeys {
+    /// One.
+    One,
+    /// Two.
+    Two,
+    /// One, whose round keys are made of the key's and of the derived key's by [`Pass::mix`];
+    /// 128-bit keys alone.
+    Mixed,
+}
+
 /// What [`Pass::derive`] makes.
 pub(crate) struct Own<W> {
     /// Constants of the message's key.
@@ -281,6 +362,66 @@ pub(crate) struct Last<W> {
     pub more: bool,
 }
 
+/// What a row has of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct RowShape {
+    /// Whether it is two blocks, for [`Pass::pair`] instead of [`Pass::step`].
+    pub pair: bool,
+    /// Bytes of text from one row to the next. With fewer than a row has, a step must return
+    /// those beyond as they are.
+    pub stride: usize,
+    /// The same of associated data.
+    pub data_stride: usize,
+    /// Whether the text lies in its destination, as whole blocks with zeros before it.
+    pub moved: bool,
+}
+
+impl RowShape {
+    /// A block.
+    pub(crate) const BLOCK: RowShape = RowShape {
+        pair: false,
+        stride: 16,
+        data_stride: 16,
+        moved: false,
+    };
+    /// Two.
+    pub(crate) const PAIR: RowShape = RowShape {
+        pair: true,
+        stride: 32,
+        ..RowShape::BLOCK
+    };
+}
+
+/// How blocks of one message go side by side, for [`Feed::Blocks`].
+#[derive(Clone, Copy)]
+pub(crate) struct Along {
+    /// What each block of state is.
+    pub blocks: &'static [Holds],
+    /// About how many rows' time [`Pass::tables`] takes.
+    pub tables: usize,
+    /// From how many bytes on a message is done by itself from beginning to end, under the one
+    /// key of a call.
+    pub solo_from: usize,
+    /// Below how many bytes messages of one length are nevertheless better done in lanes, which
+    /// are then full to the end, where registers have [`MAX_UNIT`](crate::block::MAX_UNIT)
+    /// blocks.
+    pub lanes_below: usize,
+    /// Whether `finish` does with the last bytes what `step` does with a block, but for
+    /// [`Cipher::within`]: they are then done in one row with the blocks before them.
+    pub ends_alike: bool,
+}
+
+impl Along {
+    /// For a mode without tables and thresholds.
+    pub(crate) const NO: Along = Along {
+        blocks: &[],
+        tables: 0,
+        solo_from: usize::MAX,
+        lanes_below: 0,
+        ends_alike: false,
+    };
+}
+
 /// A pass over a message: what happens to it, written for one message and run on
 /// [`Wide`] values of many.
 ///
@@ -311,13 +452,8 @@ pub(crate) trait Pass {
     /// Whether all keys have 128 bits. It is known anyway, but not to the compiler, which
     /// would make code for all sizes.
     const AES_128: bool = false;
-    /// Whether a row has two blocks of a message, for `pair` instead of `step`.
-    const PAIR: bool = false;
-    /// Bytes of text from one row to the next. With fewer than a row has, it must
-    /// return those beyond as they are.
-    const STRIDE: usize = if Self::PAIR { 32 } else { 16 };
-    /// The same of associated data.
-    const DATA_STRIDE: usize = 16;
+    /// What a row has of a message.
+    const ROW: RowShape = RowShape::BLOCK;
     /// Whether the nonce is a block of 16 bytes, which `begin` finds in `h[0]`.
     const NONCE: bool = false;
     /// How many rows of header the mode makes.
@@ -326,12 +462,10 @@ pub(crate) trait Pass {
     const OUTPUT: bool = true;
     /// Whether it reads what the pass before has written.
     const AGAIN: bool = false;
-    /// Whether the text lies in its destination, as whole blocks with zeros before it.
-    const MOVED: bool = false;
     /// Whether there is a tag. Of two passes that make one, the second's is the message's.
     const TAG: bool = false;
-    /// Whether messages have keys of their own, made by `derive`.
-    const DERIVES: bool = false;
+    /// Keys that messages have of their own, made by `derive`.
+    const OWN: Option<OwnKeys> = None;
     /// What is left of a component of associated data for `absorb_last`; `None`
     /// where the pass takes no associated data.
     const DATA: Option<Tail> = None;
@@ -357,13 +491,6 @@ pub(crate) trait Pass {
     fn derive<C: Cipher>(_c: &C, _h: &[C::W; HEADER], _bytes: usize) -> Own<C::W> {
         unreachable!("the mode derives no keys")
     }
-
-    /// Whether there is a second derived key.
-    const DERIVES_SECOND: bool = false;
-
-    /// Whether the round keys are made of the key's and of those of the derived key,
-    /// by `mix`; 128-bit keys alone.
-    const MIXES: bool = false;
 
     /// The round keys of the cipher and of the second cipher, of those of the key,
     /// which `c` has, and `own`, those of the derived key. A constant may come of them.
@@ -425,26 +552,11 @@ pub(crate) trait Pass {
         c.zero()
     }
 
-    /// For [`Feed::Blocks`]: what each block of state is.
-    const BLOCKS: &'static [Holds] = &[];
-
-    /// For [`Feed::Blocks`]: about how many rows' time `tables` takes.
-    const TABLES: usize = 0;
-
-    /// For [`Feed::Blocks`]: from how many bytes on a message is done by itself from
-    /// beginning to end, under the one key of a call.
-    const SOLO_FROM: usize = usize::MAX;
-
-    /// Below how many bytes messages of one length are nevertheless better done in lanes,
-    /// which are then full to the end, where registers have [`MAX_UNIT`] blocks.
-    const LANES_BELOW: usize = 0;
+    /// For [`Feed::Blocks`]: how blocks of one message go side by side.
+    const ALONG: Along = Along::NO;
 
     /// For [`Feed::Serial`]: what a step does where it is one call of the cipher.
     const LINK: Link = Link::None;
-
-    /// Whether `finish` does with the last bytes what `step` does with a block, but for
-    /// [`Cipher::within`]: they are then done in one row with the blocks before them.
-    const ENDS_ALIKE: bool = false;
 
     /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
     /// need, for messages of at most `blocks` blocks.
@@ -465,12 +577,12 @@ pub(crate) trait Pass {
 /// How many rows a text of `len` bytes has.
 #[inline(always)]
 pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
-    M::TAIL.rows(len, M::STRIDE, if M::PAIR { 32 } else { 16 })
+    M::TAIL.rows(len, M::ROW.stride, if M::ROW.pair { 32 } else { 16 })
 }
 
 /// Whether rows leave more than 16 bytes.
 pub(crate) const fn two_pieces<M: Pass>() -> bool {
-    M::PAIR || matches!(M::TAIL, Tail::Double)
+    M::ROW.pair || matches!(M::TAIL, Tail::Double)
 }
 
 /// Whether the result of a message's end is a whole block.

@@ -39,7 +39,7 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
     // SAFETY: the caller's.
     unsafe {
         let x = s.gather(src, offset);
-        if M::PAIR {
+        if M::ROW.pair {
             let x = [x, s.gather(src, offset + 16)];
             let y = M::pair(c, state, x, row);
             if M::OUTPUT {
@@ -500,7 +500,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
         }
         w = M::State::from_fn(
             #[inline(always)]
-            |i| match (v.blocks().get(i), M::BLOCKS.get(i)) {
+            |i| match (v.blocks().get(i), M::ALONG.blocks.get(i)) {
                 (Some(v), Some(Holds::Sum)) => s.first(s.fold(*v)),
                 (Some(v), _) => s.first(*v),
                 _ => u.splat(&[0; 16]),
@@ -552,7 +552,7 @@ fn spread<S: Isa, M: Pass>(
     let s = c.c.s;
     let mut w = M::State::from_fn(
         #[inline(always)]
-        |i| match (state.blocks().get(i), M::BLOCKS.get(i)) {
+        |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
             (Some(x), Some(Holds::Position | Holds::Previous)) => s.repeat(*x),
             (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
             _ => c.zero(),
@@ -579,7 +579,7 @@ fn first<S: Isa, M: Pass>(
             let (Some(now), Some(then), Some(holds)) = (
                 now.blocks().get(i),
                 before.blocks().get(i),
-                M::BLOCKS.get(i),
+                M::ALONG.blocks.get(i),
             ) else {
                 return u.splat(&[0; 16]);
             };
@@ -618,7 +618,7 @@ struct Text<S, M> {
 }
 
 impl<S: Isa, M: Pass> Text<S, M> {
-    const APART: bool = M::STRIDE != 16;
+    const APART: bool = M::ROW.stride != 16;
 
     #[inline(always)]
     fn new(src: *const u8, dst: *mut u8) -> Self {
@@ -632,8 +632,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
         };
         if Self::APART {
             for l in 0..S::LANES {
-                text.from[l] = src.wrapping_add(l * M::STRIDE);
-                text.to[l] = dst.wrapping_add(l * M::STRIDE);
+                text.from[l] = src.wrapping_add(l * M::ROW.stride);
+                text.to[l] = dst.wrapping_add(l * M::ROW.stride);
             }
         }
         text
@@ -652,8 +652,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
     ) {
         let (s, bytes) = (c.c.s, c.bytes);
         let blocks = bytes.div_ceil(16);
-        let (row, offset) = (at / S::LANES, at * M::STRIDE);
-        if M::PAIR && !PART {
+        let (row, offset) = (at / S::LANES, at * M::ROW.stride);
+        if M::ROW.pair && !PART {
             // SAFETY: the caller's.
             unsafe {
                 let x = s.load_pairs(self.src.add(offset));
@@ -696,8 +696,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
 /// encryption to wait for, none.
 const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
     let mut i = 0;
-    while i < M::BLOCKS.len() && M::OUTPUT {
-        if let Holds::Hash { polyval } = M::BLOCKS[i] {
+    while i < M::ALONG.blocks.len() && M::OUTPUT {
+        if let Holds::Hash { polyval } = M::ALONG.blocks[i] {
             return Some((i, polyval));
         }
         i += 1;
@@ -709,13 +709,13 @@ const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
 /// register at a time.
 pub(crate) const fn in_units<M: Pass>() -> bool {
     let mut i = 0;
-    while i < M::BLOCKS.len() {
-        if matches!(M::BLOCKS[i], Holds::Previous) {
+    while i < M::ALONG.blocks.len() {
+        if matches!(M::ALONG.blocks[i], Holds::Previous) {
             return false;
         }
         i += 1;
     }
-    !M::PAIR && M::STRIDE == 16
+    !M::ROW.pair && M::ROW.stride == 16
 }
 
 /// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.

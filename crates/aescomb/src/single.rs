@@ -23,11 +23,11 @@ pub(crate) const OPEN: u8 = Op::Open as u8;
 /// once for each mode and operation ([`modes`](crate::modes)).
 #[inline(always)]
 pub(crate) fn single<R: Registered, const OP: u8>(
+    rules: &'static Rules,
     key: &Expanded,
     job: &mut Job,
 ) -> Result<usize, OpenError> {
     let op = Op::ALL[OP as usize];
-    let rules = const { &Rules::of(&R::INFO, R::limits, Op::ALL[OP as usize]) };
     if let Some(refusal) = rules.refusal_of(key, job) {
         return Err(refusal.into());
     }

@@ -24,14 +24,14 @@ pub(crate) const SHORT_DATA: usize = 64;
 
 /// Whether a message of `M` is one pass over one text, after one component of associated data.
 const fn is_plain<M: Pass>() -> bool {
-    !M::PAIR && !M::MOVED && !M::VECTOR && !M::MORE && !M::DERIVES
+    !M::ROW.pair && !M::ROW.moved && !M::VECTOR && !M::MORE && M::OWN.is_none()
 }
 
 /// Whether `M` has messages that are done by themselves.
 pub(crate) const fn has_solos<S: Isa, M: Pass>() -> bool {
     let whole = matches!(M::FEED, Feed::Blocks) && is_plain::<M>() && in_units::<M>();
     // A mode that wants tables says from where on.
-    let pays = M::TABLES == 0 || M::SOLO_FROM < usize::MAX;
+    let pays = M::ALONG.tables == 0 || M::ALONG.solo_from < usize::MAX;
     // Where registers are rows, as without vectors, it would only waste lanes.
     whole && pays && <S::Unit as Isa>::LANES < S::LANES
 }
@@ -64,7 +64,7 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
 ) {
     let u = s.unit();
     let rows = rows::<M>(job.len);
-    let more = if M::ENDS_ALIKE { job.len % 16 } else { 0 };
+    let more = if M::ALONG.ends_alike { job.len % 16 } else { 0 };
     let data = job.data_len.div_ceil(16);
     let blocks = data + rows + more.div_ceil(16) + 1;
     let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
@@ -121,7 +121,7 @@ pub(crate) fn chain<N: Isa, M: Pass>(
             }
             let mut row = 0;
             while row < rows {
-                let at = row * M::STRIDE;
+                let at = row * M::ROW.stride;
                 // SAFETY: rows are inside the text.
                 unsafe {
                     let y = M::step(c, &mut state, n.load(job.src.add(at)), row);
@@ -213,8 +213,8 @@ fn whole<U: Isa, M: Pass>(
     absorb::<U, M>(u, c, job, &mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
-    if !M::ENDS_ALIKE {
-        let at = rows::<M>(job.len) * M::STRIDE;
+    if !M::ALONG.ends_alike {
+        let at = rows::<M>(job.len) * M::ROW.stride;
         finish::<U, M>(u, c, job, &h, at, &mut state);
     }
     if !M::TAG {
@@ -245,14 +245,14 @@ fn absorb<U: Isa, M: Pass>(u: U, c: &impl Cipher<W = U::W>, job: &Job, state: &m
         let begin = begins(len).min(len);
         (data, len) = (data.wrapping_add(begin), len - begin);
     }
-    let rows = tail.rows(len, M::DATA_STRIDE, 16);
+    let rows = tail.rows(len, M::ROW.data_stride, 16);
     // SAFETY: rows and what they leave are inside the associated data.
     unsafe {
         for row in 0..rows {
-            let x = piece(u, data.wrapping_add(row * M::DATA_STRIDE), 16);
+            let x = piece(u, data.wrapping_add(row * M::ROW.data_stride), 16);
             M::absorb(c, state, x.block, row);
         }
-        let done = rows * M::DATA_STRIDE;
+        let done = rows * M::ROW.data_stride;
         let left = len - done;
         if left > 0 {
             M::absorb_last(c, state, piece(u, data.wrapping_add(done), left));

@@ -477,6 +477,7 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
 
 /// The pieces of a multiplication, which [`field`](crate::field) puts together in
 /// other ways than [`Wide::mul`].
+#[cfg(feature = "measure")]
 pub(crate) trait CarryLess: Wide {
     /// The product of one half of every block with one of `b`: bit 0 of `I` chooses
     /// the upper half of `self`, bit 4 that of `b`.
@@ -485,6 +486,7 @@ pub(crate) trait CarryLess: Wide {
     fn swap_halves(self) -> Self;
 }
 
+#[cfg(feature = "measure")]
 impl<V: Vector, const U: usize> CarryLess for Words<V, U> {
     #[inline(always)]
     fn clmul<const I: i32>(self, b: Self) -> Self {

@@ -14,47 +14,32 @@ use super::pkcs7::Padded;
 use super::{Cbc, CbcPkcs7};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
+use crate::mode::Lengths;
+use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
 use crate::schedule::{INVERSE, Uses};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
 impl Registered for Cbc {
-    const INFO: Info = Info {
-        name: "cbc",
+    const ABOUT: About = About {
         title: "cipher block chaining",
         source: "SP 800-38A, 6.2",
-        kind: Kind::Cipher,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (16, 16),
-        tag_bytes: &[],
-        data_components: 0,
         lengths: Lengths::WholeBlocks,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: false,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal message beginnings show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Encrypt;
     type Backward = Decrypt;
 }
 
 impl Registered for CbcPkcs7 {
-    const INFO: Info = Info {
-        name: "cbc-pkcs7",
+    const ABOUT: About = About {
         title: "cipher block chaining with PKCS#7 padding",
         source: "SP 800-38A, 6.2; RFC 5652, 6.3",
         lengths: Lengths::Padded,
-        ..Cbc::INFO
+        ..Cbc::ABOUT
     };
     type Forward = Padded<Encrypt>;
     type Backward = Decrypt;

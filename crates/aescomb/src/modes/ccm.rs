@@ -19,24 +19,19 @@ use super::Ccm;
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Ccm {
-    const INFO: Info = Info {
-        name: "ccm",
+    const ABOUT: About = About {
         title: "counter with CBC-MAC",
         source: "SP 800-38C, 6; RFC 3610",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (7, 13),
         tag_bytes: &[4, 6, 8, 10, 12, 14, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 2,
             aes_per_data_block: 1,
@@ -44,12 +39,8 @@ impl Registered for Ccm {
             data_prefix: 2,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the xor of the messages leaks, forgeries",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

@@ -12,34 +12,19 @@
 use super::Cfb128;
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
+
+use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
 impl Registered for Cfb128 {
-    const INFO: Info = Info {
-        name: "cfb128",
+    const ABOUT: About = About {
         title: "cipher feedback, 128-bit segments",
         source: "SP 800-38A, 6.3",
-        kind: Kind::Cipher,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (16, 16),
-        tag_bytes: &[],
-        data_components: 0,
-        lengths: Lengths::AnyLength,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: false,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
-        research: None,
+        ..About::MODE
     };
     type Forward = Encrypt;
     type Backward = Decrypt;

@@ -18,34 +18,19 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::gf128::double_block;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{Feed, HEADER, Last, Link, Pass, Piece, Registered, Tail};
+use crate::mode::{Lengths, TAGS_FROM_4};
+use crate::pass::{About, Feed, HEADER, Last, Link, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
 
 impl Registered for Cmac {
-    const INFO: Info = Info {
-        name: "cmac",
+    const ABOUT: About = About {
         title: "cipher-based message authentication code",
         source: "SP 800-38B, 6.2",
-        kind: Kind::Mac,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
-        nonce_bytes: (0, 0),
         tag_bytes: TAGS_FROM_4,
-        data_components: 0,
         lengths: Lengths::TagOnly,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
-        nonce_reuse: "no nonce",
-        research: None,
+        ..About::MODE
     };
     type Forward = Mac;
     type Backward = Mac;

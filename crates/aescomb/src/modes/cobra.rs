@@ -39,24 +39,22 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Isa, Plain, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::mode::Costs;
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Cobra {
-    const INFO: Info = Info {
-        name: "cobra",
+    const ABOUT: About = About {
         title: "authenticated online cipher without inverse",
         source: "Andreeva et al., FSE 2014",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         // And one more of AES for associated data, one for what is no pair of blocks.
         costs: Costs {
             aes_per_block: 1,
@@ -64,15 +62,12 @@ impl Registered for Cobra {
             mul_per_block: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal beginnings show, forgeries",
         research: Some(
             "withdrawn from CAESAR: forgeries when nonces repeat; \
              completed by us where the paper could not be had",
         ),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -109,9 +104,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Short;
     const FEED: Feed = Feed::Blocks;
-    const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
-    const TABLES: usize = if SEAL { 2 } else { 0 };
+    const ROW: RowShape = RowShape::PAIR;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+        tables: if SEAL { 2 } else { 0 },
+        ..Along::NO
+    };
     const HEADER: usize = if SEAL { 1 } else { 2 };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);

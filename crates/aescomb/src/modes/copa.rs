@@ -31,20 +31,19 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles,
+};
 use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Copa {
-    const INFO: Info = Info {
-        name: "copa",
+    const ABOUT: About = About {
         title: "parallelizable authenticated online cipher (AES-COPA v2)",
         source: "AES-COPA v.2, 2015",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[17],
         data_components: 1,
@@ -55,12 +54,9 @@ impl Registered for Copa {
             aes_per_message: 3,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal beginnings show",
         research: Some("CAESAR, second round (as part of AES-COPA)"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -86,7 +82,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Filled;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Previous, Holds::Sum];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+        ..Along::NO
+    };
     const HEADER: usize = if SEAL { 3 } else { 4 };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

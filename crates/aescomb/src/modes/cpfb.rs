@@ -26,8 +26,11 @@ use super::Cpfb;
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered,
+    RowShape, Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -36,17 +39,13 @@ pub(crate) struct Crypt<const SEAL: bool>;
 const PART: usize = 12;
 
 impl Registered for Cpfb {
-    const INFO: Info = Info {
-        name: "cpfb",
+    const ABOUT: About = About {
         title: "counter and plaintext feedback",
         source: "AES-CPFB v1 (CAESAR, 2014)",
-        kind: Kind::Aead,
         key_bytes: &[16, 32],
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_data_block: 1,
@@ -54,12 +53,9 @@ impl Registered for Cpfb {
             block_bytes: PART,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the xor of the messages' beginnings leaks",
         research: Some("CAESAR, first round"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -120,13 +116,18 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = if SEAL { Feed::Blocks } else { Feed::Serial };
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Previous, Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Sum, Holds::Previous, Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
-    const STRIDE: usize = PART;
-    const DATA_STRIDE: usize = PART;
+    const ROW: RowShape = RowShape {
+        stride: PART,
+        data_stride: PART,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
-    const DERIVES: bool = true;
-    const DERIVES_SECOND: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::Two);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = Uses {
         second: true,

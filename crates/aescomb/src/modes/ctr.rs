@@ -16,45 +16,29 @@
 use super::{Ctr, Ctr32};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
+
+use crate::pass::{About, Feed, HEADER, Pass, Registered, Tail};
 
 /// The counter is the last `BITS` bits of the block.
 pub(crate) struct Crypt<const BITS: u32>;
 
 impl Registered for Ctr {
-    const INFO: Info = Info {
-        name: "ctr",
+    const ABOUT: About = About {
         title: "counter, 128-bit big-endian",
         source: "SP 800-38A, 6.5",
-        kind: Kind::Cipher,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (16, 16),
-        tag_bytes: &[],
-        data_components: 0,
-        lengths: Lengths::AnyLength,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the xor of the messages leaks",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<128>;
     type Backward = Crypt<128>;
 }
 
 impl Registered for Ctr32 {
-    const INFO: Info = Info {
-        name: "ctr32",
+    const ABOUT: About = About {
         title: "counter of GCM, 32-bit big-endian",
         source: "SP 800-38D, 6.5",
-        ..Ctr::INFO
+        ..Ctr::ABOUT
     };
     type Forward = Crypt<32>;
     type Backward = Crypt<32>;

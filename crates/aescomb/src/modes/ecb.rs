@@ -13,47 +13,31 @@ use super::pkcs7::Padded;
 use super::{Ecb, EcbPkcs7};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Pass, Registered, Tail};
+use crate::mode::Lengths;
+use crate::pass::{About, Feed, HEADER, Pass, Registered, Tail};
 use crate::schedule::{INVERSE, Uses};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
 
 impl Registered for Ecb {
-    const INFO: Info = Info {
-        name: "ecb",
+    const ABOUT: About = About {
         title: "electronic codebook",
         source: "SP 800-38A, 6.1",
-        kind: Kind::Cipher,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
-        nonce_bytes: (0, 0),
-        tag_bytes: &[],
-        data_components: 0,
         lengths: Lengths::WholeBlocks,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "no nonce: equal blocks show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Encrypt;
     type Backward = Decrypt;
 }
 
 impl Registered for EcbPkcs7 {
-    const INFO: Info = Info {
-        name: "ecb-pkcs7",
+    const ABOUT: About = About {
         title: "electronic codebook with PKCS#7 padding",
         source: "SP 800-38A, 6.1; RFC 5652, 6.3",
         lengths: Lengths::Padded,
-        ..Ecb::INFO
+        ..Ecb::ABOUT
     };
     type Forward = Padded<Encrypt>;
     type Backward = Decrypt;

@@ -27,25 +27,20 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Isa, Polyval, Product, Wide};
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 pub(crate) struct Mac;
 
 impl Registered for Gcm {
-    const INFO: Info = Info {
-        name: "gcm",
+    const ABOUT: About = About {
         title: "Galois/counter mode",
         source: "SP 800-38D, 7",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (1, u32::MAX as usize - 1),
         tag_bytes: &[4, 8, 12, 13, 14, 15, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_message: 1,
@@ -53,12 +48,8 @@ impl Registered for Gcm {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the hash key leaks: forgeries of any message",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -79,12 +70,9 @@ impl Registered for Gcm {
 }
 
 impl Registered for Gmac {
-    const INFO: Info = Info {
-        name: "gmac",
+    const ABOUT: About = About {
         title: "Galois message authentication code",
         source: "SP 800-38D, 7",
-        kind: Kind::Mac,
-        data_components: 0,
         lengths: Lengths::TagOnly,
         costs: Costs {
             aes_per_message: 1,
@@ -92,7 +80,7 @@ impl Registered for Gmac {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        ..Gcm::INFO
+        ..Gcm::ABOUT
     };
     type Forward = Mac;
     type Backward = Mac;
@@ -156,11 +144,13 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }, Holds::Position];
-    const TABLES: usize = POWERS;
-    const SOLO_FROM: usize = 40;
-    const LANES_BELOW: usize = 176;
-    const ENDS_ALIKE: bool = true;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }, Holds::Position],
+        tables: POWERS,
+        solo_from: 40,
+        lanes_below: 176,
+        ends_alike: true,
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
@@ -276,10 +266,13 @@ impl Pass for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
-    const TABLES: usize = POWERS;
-    const SOLO_FROM: usize = 128;
-    const ENDS_ALIKE: bool = true;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }],
+        tables: POWERS,
+        solo_from: 128,
+        ends_alike: true,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const TAG: bool = true;

@@ -23,8 +23,11 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, Polyval, Wide};
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Own, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::Costs;
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered, TAG,
+    Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
@@ -33,17 +36,12 @@ pub(crate) struct Authenticate<const SEAL: bool>;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for GcmSiv {
-    const INFO: Info = Info {
-        name: "gcm-siv",
+    const ABOUT: About = About {
         title: "nonce misuse-resistant GCM",
         source: "RFC 8452, 4",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_message: 5,
@@ -51,12 +49,8 @@ impl Registered for GcmSiv {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal messages show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;
@@ -122,13 +116,16 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: true }];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: true }],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
     const TAG: bool = true;
-    const DERIVES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = USES;
 
@@ -183,9 +180,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
-    const DERIVES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
     const USES: Uses = USES;
 
     #[inline(always)]

@@ -23,24 +23,20 @@ use crate::block::Block;
 use crate::cipher::Cipher;
 use crate::facts::Facts;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, RowShape, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Jambu {
-    const INFO: Info = Info {
-        name: "jambu",
+    const ABOUT: About = About {
         title: "AES-JAMBU",
         source: "JAMBU v2.1, CAESAR 2016",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (8, 8),
         tag_bytes: &[8],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         // One more for a last block that is whole, of text and of data, or for none.
         costs: Costs {
             aes_per_block: 1,
@@ -49,12 +45,9 @@ impl Registered for Jambu {
             block_bytes: HALF,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: Some("CAESAR, third round; its claims were reduced"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -93,8 +86,11 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Short;
     const FEED: Feed = Feed::Serial;
-    const STRIDE: usize = HALF;
-    const DATA_STRIDE: usize = HALF;
+    const ROW: RowShape = RowShape {
+        stride: HALF,
+        data_stride: HALF,
+        ..RowShape::BLOCK
+    };
     const HEADER: usize = 3;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::None);

@@ -33,8 +33,10 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Isa, Plain, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, TAG, Tail,
+};
 use crate::schedule::{FORWARD, Uses};
 
 /// M from the text.
@@ -45,13 +47,10 @@ pub(crate) struct Seal;
 pub(crate) struct Open;
 
 impl Registered for Julius {
-    const INFO: Info = Info {
-        name: "julius",
+    const ABOUT: About = About {
         title: "Julius-ECB, regular",
         source: "Bahack, CAESAR, 2014",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
@@ -64,12 +63,9 @@ impl Registered for Julius {
             mul_per_message: 2,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal messages show",
         research: Some("CAESAR, first round; its reference code never opened what it sealed"),
+        ..About::MODE
     };
     type Forward = Hash;
     type Backward = Open;
@@ -136,11 +132,17 @@ impl Pass for Hash {
     const MORE: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: false }],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const OUTPUT: bool = false;
-    const MOVED: bool = true;
+    const ROW: RowShape = RowShape {
+        moved: true,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = USES;
@@ -209,11 +211,17 @@ impl Pass for Seal {
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const AGAIN: bool = true;
-    const MOVED: bool = true;
+    const ROW: RowShape = RowShape {
+        moved: true,
+        ..RowShape::BLOCK
+    };
     const TAG: bool = true;
     const USES: Uses = USES;
 
@@ -251,8 +259,11 @@ impl Pass for Open {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum];
-    const TABLES: usize = POWERS;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
+        tables: POWERS,
+        ..Along::NO
+    };
     const HEADER: usize = 4;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

@@ -33,8 +33,8 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Polyval, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{Uses, WhichKey};
 use core::slice;
 use zeroize::Zeroize;
@@ -42,17 +42,13 @@ use zeroize::Zeroize;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for McoeG {
-    const INFO: Info = Info {
-        name: "mcoe-g",
+    const ABOUT: About = About {
         title: "on-line encryption with GCM's products (McOE-G)",
         source: "McOE, FSE 2012, completed",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         // A last block that is not whole costs a call more.
         costs: Costs {
             aes_per_block: 1,
@@ -62,12 +58,9 @@ impl Registered for McoeG {
             mul_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal message beginnings show",
         research: Some("FSE 2012; completed by us where the paper could not be had"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

@@ -25,36 +25,27 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::gf128::double_block;
 use crate::isa::{Isa, Wide};
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
 use crate::schedule::{CONSTANTS, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Ocb {
-    const INFO: Info = Info {
-        name: "ocb",
+    const ABOUT: About = About {
         title: "offset codebook (OCB3)",
         source: "RFC 7253, 4",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (1, 15),
         tag_bytes: &[8, 12, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_data_block: 1,
             aes_per_message: 2,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -101,9 +92,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const TABLES: usize = 2;
-    const SOLO_FROM: usize = 768;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        tables: 2,
+        solo_from: 768,
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Part);

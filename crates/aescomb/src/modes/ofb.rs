@@ -11,33 +11,18 @@
 use super::Ofb;
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Link, Pass, Registered, Tail};
+
+use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
 
 pub(crate) struct Crypt;
 
 impl Registered for Ofb {
-    const INFO: Info = Info {
-        name: "ofb",
+    const ABOUT: About = About {
         title: "output feedback",
         source: "SP 800-38A, 6.4",
-        kind: Kind::Cipher,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (16, 16),
-        tag_bytes: &[],
-        data_components: 0,
-        lengths: Lengths::AnyLength,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "the xor of the messages leaks",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt;
     type Backward = Crypt;

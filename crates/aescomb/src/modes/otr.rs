@@ -33,36 +33,30 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles};
+use crate::mode::{Costs, TAGS_FROM_4};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
+};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Otr {
-    const INFO: Info = Info {
-        name: "otr",
+    const ABOUT: About = About {
         title: "offset two-round (AES-OTR v3, parallel associated data)",
         source: "AES-OTR v3, 2016",
-        kind: Kind::Aead,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
         nonce_bytes: (1, 15),
         tag_bytes: TAGS_FROM_4,
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_data_block: 1,
             aes_per_message: 2,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
         research: Some("CAESAR, third round"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -80,8 +74,11 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type Then = Self;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const PAIR: bool = true;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
+    const ROW: RowShape = RowShape::PAIR;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        ..Along::NO
+    };
     const HEADER: usize = 2;
     const TAG: bool = true;
     const DATA: Option<Tail> = Some(Tail::Last);

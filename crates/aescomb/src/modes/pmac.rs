@@ -18,34 +18,19 @@ use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths, TAGS_FROM_4};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
+use crate::mode::{Lengths, TAGS_FROM_4};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Mac;
 
 impl Registered for Pmac {
-    const INFO: Info = Info {
-        name: "pmac",
+    const ABOUT: About = About {
         title: "parallelizable message authentication code (PMAC1)",
         source: "Rogaway, Asiacrypt 2004, 5",
-        kind: Kind::Mac,
-        key_bytes: KEY_BYTES,
-        two_keys: false,
-        nonce_bytes: (0, 0),
         tag_bytes: TAGS_FROM_4,
-        data_components: 0,
         lengths: Lengths::TagOnly,
-        costs: Costs {
-            aes_per_block: 1,
-            ..Costs::NONE
-        },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
-        nonce_reuse: "no nonce",
-        research: None,
+        ..About::MODE
     };
     type Forward = Mac;
     type Backward = Mac;
@@ -62,8 +47,11 @@ impl Pass for Mac {
     type Then = Self;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Sum];
-    const SOLO_FROM: usize = 768;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Sum],
+        solo_from: 768,
+        ..Along::NO
+    };
     const OUTPUT: bool = false;
     const TAG: bool = true;
     const USES: Uses = Uses {

@@ -34,8 +34,8 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 /// The tag from the text.
@@ -44,29 +44,22 @@ pub(crate) struct Authenticate<const SEAL: bool>;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for PmacCtr {
-    const INFO: Info = Info {
-        name: "pmac-ctr",
+    const ABOUT: About = About {
         title: "PMAC, then counter mode from its tag",
         source: "Aoki et al., DIAC 2012",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 2,
             aes_per_data_block: 1,
             aes_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "equal messages show",
         research: Some("talk at DIAC 2012; defined by us where the slides could not be had"),
+        ..About::MODE
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;
@@ -100,7 +93,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const MORE: bool = SEAL;
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = <Mac as Pass>::BLOCKS;
+    const ALONG: Along = <Mac as Pass>::ALONG;
     const HEADER: usize = 1;
     const OUTPUT: bool = false;
     const AGAIN: bool = true;
@@ -166,7 +159,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     // As in the other pass, so that messages stay in order.
     const TAIL: Tail = Tail::Last;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position, Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position, Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

@@ -29,8 +29,8 @@ use crate::cipher::{self, Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
 use crate::schedule::{Uses, WhichKey};
 use core::slice;
 use zeroize::Zeroize;
@@ -38,17 +38,13 @@ use zeroize::Zeroize;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Poet {
-    const INFO: Info = Info {
-        name: "poet",
+    const ABOUT: About = About {
         title: "pipelineable on-line encryption",
         source: "FSE 2014; POET v2.0, CAESAR 2015",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         // An empty text costs as much as a block. Associated data that is not of whole
         // blocks costs a call less.
         costs: Costs {
@@ -57,12 +53,9 @@ impl Registered for Poet {
             aes_per_message: 7,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal message beginnings show",
         research: Some("CAESAR, second round"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

@@ -24,36 +24,29 @@ use super::cloc::{PARAM, crypt, crypt_last};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Last, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{About, Feed, HEADER, Last, Pass, Piece, Registered, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Silc {
-    const INFO: Info = Info {
-        name: "silc",
+    const ABOUT: About = About {
         title: "simple lightweight CFB",
         source: "CLOC and SILC v3, CAESAR 2016",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (12, 12),
         tag_bytes: &[8],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 2,
             aes_per_data_block: 1,
             aes_per_message: 3,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
-        tag_first: false,
         nonce_reuse: "first differing blocks leak their xor",
         research: Some("CAESAR, third round (a pair with CLOC)"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;

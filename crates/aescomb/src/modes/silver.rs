@@ -29,36 +29,31 @@ use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, RoundKeys, Wide};
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Own, Pass, Piece, Registered, Tail};
+use crate::mode::Costs;
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Own, OwnKeys, Pass, Piece, Registered, Tail,
+};
 use crate::schedule::{DERIVED, FORWARD, Uses, Way};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Silver {
-    const INFO: Info = Info {
-        name: "silver",
+    const ABOUT: About = About {
         title: "tweaked codebook with changing round keys",
         source: "Silver v1 (CAESAR, 2014)",
-        kind: Kind::Aead,
         key_bytes: &[16],
-        two_keys: false,
         nonce_bytes: (16, 16),
         tag_bytes: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
         data_components: 1,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 1,
             aes_per_data_block: 1,
             aes_per_message: 3,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal blocks at equal places show, forgeries",
         research: Some("CAESAR, first round"),
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -76,12 +71,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const AES_128: bool = true;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Sum, Holds::Position];
-    const TABLES: usize = 2;
+    const ALONG: Along = Along {
+        blocks: &[Holds::Sum, Holds::Position],
+        tables: 2,
+        ..Along::NO
+    };
     const HEADER: usize = 3;
     const TAG: bool = true;
-    const DERIVES: bool = true;
-    const MIXES: bool = true;
+    const OWN: Option<OwnKeys> = Some(OwnKeys::Mixed);
     const DATA: Option<Tail> = Some(Tail::Part);
     const USES: Uses = Uses {
         inverse: !SEAL,

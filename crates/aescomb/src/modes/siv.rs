@@ -23,8 +23,8 @@ use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths, TWO_KEYS};
-use crate::pass::{Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::mode::{Costs, TWO_KEYS};
+use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
 use crate::schedule::{FORWARD, Uses};
 
 /// V from the text: S2V.
@@ -33,29 +33,22 @@ pub(crate) struct Authenticate<const SEAL: bool>;
 pub(crate) struct Crypt<const SEAL: bool>;
 
 impl Registered for Siv {
-    const INFO: Info = Info {
-        name: "siv",
+    const ABOUT: About = About {
         title: "synthetic initialisation vector",
         source: "RFC 5297, 2",
-        kind: Kind::Aead,
         key_bytes: TWO_KEYS,
-        two_keys: true,
         nonce_bytes: (0, u32::MAX as usize - 1),
         tag_bytes: &[16],
         data_components: 126,
-        lengths: Lengths::AnyLength,
         costs: Costs {
             aes_per_block: 2,
             aes_per_data_block: 1,
             aes_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: false,
-        parallel_decrypt: false,
-        inverse: false,
         tag_first: true,
         nonce_reuse: "equal messages show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Authenticate<true>;
     type Backward = Crypt<false>;
@@ -161,7 +154,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const MORE: bool = !SEAL;
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const HEADER: usize = 1;
     const USES: Uses = USES;
 

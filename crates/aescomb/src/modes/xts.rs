@@ -21,35 +21,28 @@ use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
-use crate::mode::{Costs, Info, Kind, Lengths};
-use crate::pass::{Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles};
+use crate::mode::{Costs, Lengths};
+use crate::pass::{
+    About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles,
+};
 use crate::schedule::Uses;
 
 pub(crate) struct Crypt<const ENCRYPT: bool>;
 
 impl Registered for Xts {
-    const INFO: Info = Info {
-        name: "xts",
+    const ABOUT: About = About {
         title: "tweaked codebook with ciphertext stealing",
         source: "IEEE 1619-2018, 5; SP 800-38E",
-        kind: Kind::Cipher,
         key_bytes: &[32, 64],
-        two_keys: true,
         nonce_bytes: (16, 16),
-        tag_bytes: &[],
-        data_components: 0,
         lengths: Lengths::FromOneBlock,
         costs: Costs {
             aes_per_block: 1,
             aes_per_message: 1,
             ..Costs::NONE
         },
-        parallel_encrypt: true,
-        parallel_decrypt: true,
-        inverse: true,
-        tag_first: false,
         nonce_reuse: "equal blocks at equal places show",
-        research: None,
+        ..About::MODE
     };
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
@@ -73,7 +66,10 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type Then = Self;
     const TAIL: Tail = Tail::Double;
     const FEED: Feed = Feed::Blocks;
-    const BLOCKS: &'static [Holds] = &[Holds::Position];
+    const ALONG: Along = Along {
+        blocks: &[Holds::Position],
+        ..Along::NO
+    };
     const NONCE: bool = true;
     const USES: Uses = Uses {
         forward: ENCRYPT,
