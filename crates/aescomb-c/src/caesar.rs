@@ -24,7 +24,7 @@ pub struct Caesar {
 /// Lengths that the interface fixes for a mode, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// AnyKey.
+    /// Key.
     pub key: usize,
     /// Nonce.
     pub nonce: usize,

@@ -78,7 +78,7 @@ pub struct aescomb_message {
     /// Bytes of associated data that is one component.
     pub data_len: usize,
     /// Where the tag goes, or where it is if it is to be checked, and then it is only
-    /// read. If it is attached, the library writes here where it is.
+    /// read. If it is attached, the library may write here where it was found or put.
     pub tag: *mut u8,
     /// Bytes of the nonce.
     pub nonce_len: u32,
@@ -162,7 +162,12 @@ impl Structs {
     ///
     /// # Safety
     /// Its pointers must be there, and it must be gone before the call ends.
-    unsafe fn message(&self, i: usize, components: &'static [&'static [u8]]) -> Message<'static> {
+    unsafe fn message(
+        &self,
+        i: usize,
+        op: Op,
+        components: &'static [&'static [u8]],
+    ) -> Message<'static> {
         let m = self.get(i);
         // SAFETY: the header says what memory there is, and the caller that there is any.
         let message = unsafe {
@@ -173,7 +178,11 @@ impl Structs {
         let message = message.key_index(i as u32).opened_len(m.opened_len);
         let message = match (m.tag_attached, len) {
             (0, 0) => message,
-            // SAFETY: as above; the library only reads it where the tag is given.
+            // SAFETY: as above.
+            (0, _) if matches!(op, Op::Verify | Op::Open) => {
+                message.received_tag(unsafe { bytes(m.tag, len) })
+            }
+            // SAFETY: as above.
             (0, _) => message.tag(unsafe { std::slice::from_raw_parts_mut(m.tag, len) }),
             _ => message.tag_attached(len),
         };
@@ -294,7 +303,7 @@ fn described(
         (own, rest) = rest.split_at(structs.get(i).component_count as usize);
         // SAFETY: all pointers were looked at. Messages and components are cleared before
         // the call ends.
-        messages.push(unsafe { structs.message(i, &*std::ptr::from_ref(own)) });
+        messages.push(unsafe { structs.message(i, op, &*std::ptr::from_ref(own)) });
     }
     let keys = Keys::from(&*keys);
     let result = comb.run(op, keys, messages);
@@ -332,6 +341,14 @@ fn examine(
             m.nonce_len as usize,
             (c"nonce", c"nonce_len", AESCOMB_NONCE_LENGTH),
         )?;
+        if m.tag_attached > 1 {
+            let given = m.tag_attached as usize;
+            let what = "for tag_attached";
+            let most = Allowed::AtMost(1);
+            return Err(
+                Fault::number(AESCOMB_TAG_LENGTH, c"tag_attached", given, what, most).at(i),
+            );
+        }
         let no_tag = m.tag.is_null() && m.tag_attached == 0;
         check(
             no_tag,

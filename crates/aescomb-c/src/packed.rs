@@ -231,9 +231,19 @@ unsafe fn packed<O: Offset>(
             len,
             (c"tags", c"tag_stride", AESCOMB_TAG_LENGTH),
         )?;
-        // SAFETY: as above; the library only reads it where tags are given.
-        let tags = unsafe { std::slice::from_raw_parts_mut(batch.tags, len) };
-        given = given.tags(tags, batch.tag_len, batch.tag_stride);
+        let (width, stride) = (batch.tag_len, batch.tag_stride);
+        // SAFETY: as above.
+        given = match op {
+            Op::Verify | Op::Open => {
+                given.received_tags(unsafe { bytes(batch.tags, len) }, width, stride)
+            }
+            _ => given.tags(
+                // SAFETY: as above.
+                unsafe { std::slice::from_raw_parts_mut(batch.tags, len) },
+                width,
+                stride,
+            ),
+        };
     }
     // SAFETY: as above.
     if let Some(layout) = unsafe { layout(&batch.data_layout, n, c"data_layout")? } {
@@ -264,7 +274,7 @@ unsafe fn packed<O: Offset>(
                 keys.push(own.map(|key| &key.0).or(shared).ok_or_else(|| no_key(i))?);
             }
             places.extend(places.len() as u32..n as u32);
-            given = given.keys(&places[..n]);
+            given = given.key_indices(&places[..n]);
             Keys::from(&*keys)
         }
     };

@@ -218,7 +218,7 @@ pub struct Packed<'a, O> {
 /// What became of a message of a packed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageResult {
-    /// Verdict.
+    /// What became of it.
     pub status: Status,
     /// Bytes of output.
     pub len: usize,
@@ -328,15 +328,15 @@ impl<'a, O: Offset> Packed<'a, O> {
     }
 
     /// Message `i` uses key `keys[i]` of the table.
-    pub fn keys(self, keys: &'a [u32]) -> Self {
+    pub fn key_indices(self, keys: &'a [u32]) -> Self {
         Packed {
             keys: Some(keys),
             ..self
         }
     }
 
-    /// Where verdicts and output lengths go, one per message. Needed where they
-    /// can differ from message to message: to take off padding, and to verify.
+    /// Where statuses and output lengths go, one per message. Needed to take off padding, to
+    /// verify and to open.
     pub fn results(self, results: &'a mut [MessageResult]) -> Self {
         Packed {
             results: Some(results),
@@ -362,7 +362,12 @@ pub(crate) mod sealed {
         fn count(&self) -> usize;
         /// The first message's own key.
         fn own_key(&self) -> Option<&Expanded>;
-        /// About how many bytes message `i` has, of text and associated data.
+        /// Checks what there is to check of the batch but its messages.
+        fn check_columns(&self, _: &Call<'_>) -> Result<(), Error> {
+            Ok(())
+        }
+        /// About how many bytes message `i` has, of text and associated data, in a batch of which
+        /// that was checked.
         fn bytes(&self, i: usize) -> usize;
         /// All messages of a batch that was checked, in parts of `len` messages.
         fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
@@ -502,6 +507,10 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         None
     }
 
+    fn check_columns(&self, call: &Call<'_>) -> Result<(), Error> {
+        self.check_whole(call.rules.judges)
+    }
+
     fn bytes(&self, i: usize) -> usize {
         let len = |layout: &Layout<'_, O>, end| layout.place(i, end).1;
         let data = self.data_layout.as_ref();
@@ -556,7 +565,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
     }
 
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
-        self.check_columns(call.rules.judges)?;
+        self.check_whole(call.rules.judges)?;
         let n = self.count();
         if n == 0 {
             return Ok(Alike::ALL);
@@ -615,7 +624,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
 impl<O: Offset> Packed<'_, O> {
     /// What is wrong with the batch as a whole; `verdicts`: the call makes a verdict for
     /// every message.
-    fn check_columns(&self, verdicts: bool) -> Result<(), Error> {
+    fn check_whole(&self, verdicts: bool) -> Result<(), Error> {
         let n = self.layout.len();
         let count = |given: usize, field| match given {
             g if g == n => Ok(()),

@@ -7,9 +7,9 @@ use crate::block::Block;
 use crate::bytes::is_zero;
 use crate::engine::{FAILED, Memory, Work};
 use crate::error::{Allowed, Error, Failed, Field, OpenError, available};
-use crate::expanded::Expanded;
 use crate::job::{Aligned, Alike, Job};
 use crate::key::AnyMode;
+use crate::key_set::KeySet;
 use crate::keys::Keys;
 use crate::mode::{Mode, Op};
 use crate::modes::{AeadMode, CipherMode, Kernels, MacMode, no_operation};
@@ -19,8 +19,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Runs batches: holds the backend, the parallelism degree and the memory that
-/// scheduling needs, so that calls allocate nothing once it has done some hundred
-/// messages (a [`Key`](crate::Key) allocates once for its tables, for its first long message or its
+/// scheduling needs, so that calls allocate nothing, but a list of messages that fail, once it has done some
+/// hundred messages (a [`Key`](crate::Key) allocates once for its tables, for its first long message or its
 /// second by itself, and once to decrypt by the inverse cipher, for the second call).
 ///
 /// A call is synchronous: when it returns, every message of the batch is done.
@@ -276,9 +276,8 @@ impl Comb {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(failed);
         }
-        let call = call(keys, batch.own_key(), op)?;
-        check_count(batch.count())?;
         let mut pending = Pending::new(batch);
+        let call = call(keys, pending.batch, op)?;
         let alike = pending.batch.check(&call)?;
         self.execute(&call, run, alike, pending.batch, &mut failed);
         pending.done = true;
@@ -311,10 +310,10 @@ impl Comb {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(());
         }
-        let call = call(keys, batch.own_key(), op)?;
-        check_count(batch.count())?;
         // Messages are reported as done until it is dropped.
-        Pending::new(batch).batch.check(&call).map(|_| ())
+        let pending = Pending::new(batch);
+        let call = call(keys, pending.batch, op)?;
+        pending.batch.check(&call).map(|_| ())
     }
 
     /// Does the messages of a batch that was checked, and adds those that failed to `failed`.
@@ -408,24 +407,28 @@ impl Comb {
 /// A mode's kernels: see [`Kernels::forward`].
 pub(crate) type Run = fn(Mode, Backend, Work<'_>);
 
-/// A call with these keys, or with those that messages have, of which `own` is the first.
+/// A call with these keys, or with those that messages have.
 ///
 /// In line: a result of this size that comes from a call is copied, and waits for the stores
 /// that made it.
 #[inline(always)]
-pub(crate) fn call<'k, M: Kernels>(
+pub(crate) fn call<'k, M: Kernels, B: Batch + ?Sized>(
     keys: Keys<'k, M>,
-    own: Option<&Expanded>,
+    batch: &B,
     op: Op,
 ) -> Result<Call<'k>, Error> {
+    let own = match keys.set {
+        // Others need not lead to keys.
+        KeySet::Own => batch.own_key(),
+        set if set.len() == 0 => return Err(Error::new(Field::Count, 0, Allowed::AtLeast(1))),
+        _ => None,
+    };
     let mode = match (keys.mode(), own) {
         (Ok(mode), _) => mode,
         (Err(_), Some(own)) => own.mode(),
-        (Err(error), None) if error.field == Field::Key => {
-            return Err(error.at(0));
-        }
-        (Err(error), None) => return Err(error),
+        (Err(error), None) => return Err(error.at(0)),
     };
+    check_count(batch.count())?;
     if !mode.kind().has(op) {
         return Err(no_operation(mode, op));
     }

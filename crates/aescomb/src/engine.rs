@@ -24,7 +24,7 @@ pub(crate) struct Memory {
     queue: Queue,
     lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
-    /// KeySet that a mode derives for each message.
+    /// Keys that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
 }
 

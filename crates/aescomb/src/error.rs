@@ -171,7 +171,8 @@ pub enum Field {
     Operation,
     /// Length of a nonce (initialisation vector, initial counter block) in bytes.
     NonceLength,
-    /// A received tag, which is only read, where the operation writes one.
+    /// A received tag, which is only read, where the operation writes one; or a number of
+    /// [`Job::tag_attached`](crate::ffi::Job::tag_attached) that says nothing.
     Tag,
     /// Length of a tag in bytes.
     TagLength,

@@ -18,11 +18,14 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// A [`Batch`] of [`Job`]s.
+/// A [`Batch`] of [`Job`]s. In a call with a table of keys, each job has the key at its own place:
+/// the third job the third key.
 #[derive(Debug)]
 pub struct Jobs<'a> {
     first: *mut Job,
     count: usize,
+    /// The first job's place in a table of keys.
+    place: u32,
     borrow: PhantomData<&'a mut [Job]>,
 }
 
@@ -45,6 +48,7 @@ impl<'a> Jobs<'a> {
         Jobs {
             first,
             count,
+            place: 0,
             borrow: PhantomData,
         }
     }
@@ -56,6 +60,7 @@ impl<'a> Jobs<'a> {
             .map(|start| Jobs {
                 first: self.first.wrapping_add(start),
                 count: len.min(self.count - start),
+                place: self.place + start as u32,
                 borrow: PhantomData,
             })
             .collect()
@@ -81,7 +86,7 @@ impl<'a> Jobs<'a> {
         if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
             && let Some(keys) = match call.has_own_keys() {
                 true => call.have_keys((0..self.count).map(|i| self.get(i))),
-                false => call.have_places(0..self.count as u32),
+                false => call.have_places((0..self.count as u32).map(|i| self.place + i)),
             }
         {
             return Ok(Alike { texts, data, keys });
@@ -122,7 +127,7 @@ impl<'a> Jobs<'a> {
         // SAFETY: it is there. No reference to it is left, nor made but for reading: its
         // key may be read too.
         unsafe {
-            (*job).place = i as u32;
+            (*job).place = self.place + i as u32;
             (*job).components = u32::from(!(*job).data.is_null());
             (*job).len = (*job).src_len;
             &*job

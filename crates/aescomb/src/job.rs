@@ -70,7 +70,7 @@ pub struct Job {
     /// Its length.
     pub data_len: usize,
     /// Where the tag goes, or where it is if it is to be checked, and then it is only
-    /// read. With an attached tag, a call writes here where that is.
+    /// read. With an attached tag, a call may write here where that was found or put.
     pub tag: *mut u8,
     /// Bytes of the nonce.
     pub nonce_len: u32,

@@ -3,8 +3,9 @@
 //! `unsafe` here rests on one fact: a [`Key`] is an [`Expanded`] key, and nothing else.
 #![allow(unsafe_code)]
 
+use crate::admission::no_key;
 use crate::backend::Backend;
-use crate::error::{Allowed, Error, Field, Given, available};
+use crate::error::{Allowed, Error, Field, available};
 use crate::expand;
 use crate::expanded::Expanded;
 use crate::key::{AnyKey, AnyMode, Key};
@@ -125,12 +126,6 @@ fn expand_many<M, K: AsRef<[u8]>>(
     Ok(())
 }
 
-/// Neither has a message a key of its own, nor its call another.
-#[cold]
-fn no_key() -> Error {
-    Error::new(Field::Key, Given::Nothing, Allowed::AtLeast(1))
-}
-
 /// The key or keys of a call, all for mode `M`; their sizes may differ. Made of a key, of a
 /// table of keys, of a table of references to keys, or by [`Keys::of_messages`].
 ///
@@ -199,7 +194,8 @@ impl<'k, M> Keys<'k, M> {
         }
     }
 
-    /// Each message has its own ([`Message::key`](crate::Message::key)).
+    /// Each message has its own ([`Message::key`](crate::Message::key),
+    /// [`Job::key`](crate::ffi::Job::key)); packed batches have none.
     pub fn of_messages() -> Self {
         Keys::of(KeySet::Own)
     }

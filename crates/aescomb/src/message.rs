@@ -136,7 +136,8 @@ impl<'a> Message<'a> {
     /// The sealed text is ciphertext and a tag of `bytes` bytes in one piece, the form in which
     /// most standards and libraries exchange it: sealing makes it and needs room for both,
     /// opening takes it. The tag stands after the ciphertext; in SIV before it (RFC 5297
-    /// section 2.6, [`Info::tag_first`](crate::Info::tag_first)).
+    /// section 2.6, [`Info::tag_first`](crate::Info::tag_first)), and in place the text is moved: the
+    /// opened text is at the beginning.
     ///
     /// ```
     /// use aescomb::modes::Gcm;

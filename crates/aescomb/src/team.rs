@@ -2,7 +2,7 @@
 
 use crate::admission::Call;
 use crate::batch::Batch;
-use crate::comb::{Comb, Pending, Run, STRETCH, any, call, check_count, judged};
+use crate::comb::{Comb, Pending, Run, STRETCH, any, call, judged};
 use crate::error::{Error, OpenError};
 use crate::job::Alike;
 use crate::key::AnyMode;
@@ -59,7 +59,8 @@ impl Team {
         Team { combs, pool: None }
     }
 
-    /// As many schedulers as this thread pool has threads, which work there.
+    /// As many schedulers as this thread pool has threads. One of them works on the caller's
+    /// thread, the others there.
     ///
     /// ```
     /// use aescomb::Team;
@@ -180,12 +181,12 @@ impl Team {
         if batch.count() == 0 && keys.set.len() == 0 {
             return Ok(failed);
         }
-        let call = call(keys, batch.own_key(), op)?;
-        check_count(batch.count())?;
-        let members = self.members(batch);
+        let mut pending = Pending::new(batch);
+        let call = call(keys, pending.batch, op)?;
+        pending.batch.check_columns(&call)?;
+        let members = self.members(pending.batch);
         let (first, others) = self.combs[..members].split_at_mut(1);
         let first = &mut first[0];
-        let mut pending = Pending::new(batch);
         if others.is_empty() {
             let alike = pending.batch.check(&call)?;
             first.execute(&call, run, alike, pending.batch, &mut failed);

@@ -47,7 +47,7 @@ impl<'a> Text<'a> {
     }
 
     /// Reads the first `len` bytes of `buf` and may write all of it: the form
-    /// for padding, which makes a message longer. A `len` beyond the end of
+    /// for padding and attached tags, which make a message longer. A `len` beyond the end of
     /// `buf` means all of it.
     #[inline]
     pub fn in_place_with_room(buf: &'a mut [u8], len: usize) -> Self {

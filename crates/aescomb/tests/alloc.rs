@@ -203,7 +203,7 @@ fn packed() {
             let mut batch = Packed::new(text, layout)
                 .nonces(&nonces, nonce, nonce)
                 .tags(&mut tags, tag, tag)
-                .keys(&indices)
+                .key_indices(&indices)
                 .opened_lens(&lengths)
                 .results(&mut results);
             if info.data_components > 0 {

@@ -1348,7 +1348,7 @@ fn counts() {
     expect(error, Some(0), Field::NonceLength, 12, Allowed::Exactly(16));
     for keys in [&[0u32; 2][..], &[0; 4], &[]] {
         let table = Keys::from(table(Mode::Cbc));
-        let error = refuse(&|p| p.keys(keys), Op::Encrypt, table);
+        let error = refuse(&|p| p.key_indices(keys), Op::Encrypt, table);
         count(error, keys.len(), 3);
     }
     for len in [0, 2, 4] {

@@ -8,7 +8,7 @@ mod common;
 
 use aescomb::ffi::{Job, Jobs};
 use aescomb::modes::Cmac;
-use aescomb::{Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
+use aescomb::{AnyKey, Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
 use common::{Sample, Shapes, ops, refs, sample, table};
 use std::sync::Arc;
 
@@ -246,4 +246,65 @@ fn a_job_without_a_key_of_its_own() {
             .mac(Keys::<Cmac>::of_messages(), &mut none)
             .is_ok()
     );
+}
+
+/// A team does jobs under the keys that one scheduler does them under.
+#[cfg(feature = "rayon")]
+#[test]
+fn jobs_of_a_team() {
+    const LEN: usize = 8 << 10;
+    let keys: Vec<AnyKey> = (0..300u32)
+        .map(|i| AnyKey::for_mode(Mode::Ctr, &[i.to_le_bytes(); 4].concat()).expect("a key"))
+        .collect();
+    let mut sealed = Vec::new();
+    for (threads, own) in [(1, false), (3, false), (3, true), (1, true)] {
+        let mut texts = vec![vec![7; LEN]; keys.len()];
+        let nonce = [5; 16];
+        let mut jobs: Vec<Job> = texts
+            .iter_mut()
+            .zip(&keys)
+            .map(|(text, key)| Job {
+                src: text.as_ptr(),
+                src_len: LEN,
+                dst: text.as_mut_ptr(),
+                dst_len: LEN,
+                nonce: nonce.as_ptr(),
+                nonce_len: 16,
+                key: if own { key } else { std::ptr::null() },
+                ..Job::default()
+            })
+            .collect();
+        // SAFETY: see above.
+        let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), jobs.len()) };
+        let mut team = aescomb::Team::new((0..threads).map(|_| Comb::new()));
+        let given = match own {
+            true => Keys::of_messages(),
+            false => Keys::from(&keys),
+        };
+        team.encrypt(given, &mut batch).expect("good jobs");
+        sealed.push(texts);
+    }
+    assert!(sealed.iter().all(|texts| *texts == sealed[0]));
+    let mut first = vec![7; LEN];
+    keys[299]
+        .encrypt_in_place(&[5; 16], &mut first)
+        .expect("a text");
+    assert!(sealed[0][299] == first);
+}
+
+#[test]
+fn a_call_that_is_refused_says_so_of_all() {
+    let mut tags = [[0; 16]; 3];
+    let mut jobs = tags.each_mut().map(|tag| Job {
+        tag: tag.as_mut_ptr(),
+        tag_len: 16,
+        ..Job::default()
+    });
+    // SAFETY: see above.
+    let mut batch = unsafe { Jobs::new(jobs.as_mut_ptr(), 3) };
+    let keys = &table(Mode::Cmac)[0];
+    Comb::new().mac(keys, &mut batch).expect("good jobs");
+    let error = Comb::new().run(Op::Seal, keys, &mut batch);
+    error.expect_err("no such operation");
+    assert!(jobs.iter().all(|job| outcome(job) == (Status::Pending, 0)));
 }

@@ -3,10 +3,13 @@
 
 mod common;
 
-use aescomb::{AnyKey, Batch, Comb, Error, Keys, Kind, Message, Mode, Offset, Op, Packed, Team};
+use aescomb::{
+    AnyKey, Batch, Comb, Error, Field, Keys, Kind, Layout, Message, Mode, Offset, Op, OpenError,
+    Packed, Team, Text,
+};
 use common::{
-    Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shapes, check, failed, ops, run,
-    table,
+    Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shape, Shapes, check, failed, ops,
+    run, table, works_with,
 };
 use std::sync::Arc;
 
@@ -60,7 +63,11 @@ const MANY: usize = 1800;
 /// Messages under the first key, or under all of a table.
 fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
     let make = |i: usize| {
-        let shape = Shapes::Mixed.get(mode, i % 12);
+        // Every second batch of messages of one shape, as packed ones have.
+        let shape = match n % 2 {
+            0 if keys > 1 => Shapes::Mixed.get(mode, i % 12),
+            _ => Shape::usual(mode),
+        };
         common::sample(mode, (i % keys) as u32, i % 4, shape, i % 60 * 27)
     };
     (0..n).map(make).collect()
@@ -85,11 +92,13 @@ fn a_team_does_what_one_does() {
     for_all(|mode, op, keys, count| {
         for team in &mut teams {
             for n in [0, 1, 2, 5, 100, MANY] {
+                let samples = samples(mode, n, count);
                 let call = Call {
                     attached: draw.below(2) == 0,
-                    ..Call::new(op, keys, draw.pick(&Form::MESSAGES))
+                    spare: draw.pick(&[0, 1, 16]),
+                    ..Call::new(op, keys, draw.pick(works_with(&samples)))
                 };
-                check(team, &heap, &call, &samples(mode, n, count));
+                check(team, &heap, &call, &samples);
             }
         }
     });
@@ -109,8 +118,8 @@ fn failures_are_found_where_they_are() {
         for i in [0, 7, 99, 100, 101, 250, 511, 512, MANY / 2, MANY - 1] {
             samples[i] = samples[i].forged(&mut draw);
         }
-        for form in Form::MESSAGES {
-            check(&mut team, &heap, &Call::new(op, keys, form), &samples);
+        for form in works_with(&samples) {
+            check(&mut team, &heap, &Call::new(op, keys, *form), &samples);
         }
     });
 }
@@ -139,4 +148,28 @@ fn mistakes_are_found_where_they_are() {
     let call = Call::new(Op::Encrypt, &mixed[..], Form::InPlace);
     let error = run(&mut team, &heap, &call, &samples).expect_err("a key of another mode");
     assert_eq!(error.message, Some(MANY - 50));
+}
+
+/// What `Comb` refuses of a packed batch as a whole, before a team looks at its messages.
+#[test]
+fn columns_of_other_lengths() {
+    let key = &table(Mode::Gcm)[0];
+    let mut team = team(3);
+    let (mut text, nonces, mut tags) = (vec![0; 64], [0; 48], [0; 64]);
+    let offsets = [0u32, 16, 32, 48, 64];
+    let mut batch = Packed::new(Text::in_place(&mut text), Layout::Offsets(&offsets))
+        .nonces(&nonces, 12, 12)
+        .tags(&mut tags, 16, 16)
+        .associated_data(b"abcd", Layout::Offsets(&[0u32, 2]));
+    let error = team
+        .seal(key, &mut batch)
+        .expect_err("a column that is too short");
+    assert_eq!(error.field, Field::Count);
+    let layout = Layout::Slots {
+        starts: &[],
+        lengths: &[1u64, 2],
+    };
+    let mut batch = Packed::new(Text::in_place(&mut text), layout);
+    let error = team.run(Op::Seal, key, &mut batch).expect_err("no starts");
+    assert!(matches!(error, OpenError::Refused(e) if e.field == Field::Count));
 }

@@ -256,7 +256,7 @@ impl Setup {
                     .opened_lens(&workload.lengths)
                     .results(&mut results);
                 if self.keys != KeyForm::Shared {
-                    packed = packed.keys(&places);
+                    packed = packed.key_indices(&places);
                 }
                 if data_bytes > 0 {
                     let layout = Layout::Ring {

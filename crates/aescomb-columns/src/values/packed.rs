@@ -513,7 +513,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             }
             let (keys, places) = keys(start..end);
             if let Some(places) = places {
-                batch = batch.keys(places);
+                batch = batch.key_indices(places);
             }
             let results = &mut results[..if judged { end - start } else { 0 }];
             if judged {

@@ -823,7 +823,7 @@ where
         batch = batch.output(target.layout());
     }
     if !matches!(call.keys, CallKeys::Shared(_)) {
-        batch = batch.keys(&keys);
+        batch = batch.key_indices(&keys);
     }
     if info.lengths == Lengths::Untold {
         batch = batch.opened_lens(&opened_lens);
