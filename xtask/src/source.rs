@@ -169,6 +169,7 @@ pub fn without_paths(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn tokens() {
@@ -213,5 +214,110 @@ mod tests {
             "Padded<Encrypt>"
         );
         assert_eq!(without_paths("k::m::ctr::Crypt<32>"), "Crypt<32>");
+    }
+
+    /// The files that `text` imports, of those in `files`; what tests import aside.
+    fn imports(text: &str, files: &[String]) -> BTreeSet<String> {
+        let (text, _) = text
+            .split_once("#[cfg(test)]\nmod tests")
+            .unwrap_or((text, ""));
+        let code = text
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or(line));
+        let paths = code.flat_map(|line| line.split("crate::").skip(1));
+        let names = paths.map(|path| {
+            path.split(|c: char| c != '_' && !c.is_alphanumeric())
+                .next()
+        });
+        let known = names
+            .flatten()
+            .filter(|name| files.iter().any(|f| f == name));
+        known.map(str::to_owned).collect()
+    }
+
+    /// The table of HACKING.md has all files of the library, and each imports from rows above
+    /// its own or from its own, where none is imported by what it imports.
+    #[test]
+    fn files_import_from_above() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let guide = fs::read_to_string(root.join("HACKING.md")).unwrap();
+        let (_, table) = guide
+            .split_once("| place | what goes there |\n|---|---|\n")
+            .unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let mut rows = BTreeMap::new();
+        for (row, line) in table.lines().enumerate() {
+            let places = line
+                .split('|')
+                .nth(1)
+                .unwrap()
+                .split('`')
+                .skip(1)
+                .step_by(2);
+            for name in
+                places.filter_map(|place| place.strip_suffix(".rs").or(place.strip_suffix('/')))
+            {
+                rows.entry(name.to_owned()).or_insert(row);
+            }
+        }
+        // Seen from its own folder, the registry is below the modes.
+        let registry = table
+            .lines()
+            .position(|line| line.starts_with("| `modes.rs`"));
+        rows.insert("modes".into(), registry.unwrap());
+        let src = root.join("crates/aescomb/src");
+        let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut folders = vec![src.clone()];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let inside = path.strip_prefix(&src).unwrap().with_extension("");
+                let name = inside.iter().next().unwrap().to_string_lossy().into_owned();
+                if name != "lib" {
+                    texts.push((name, fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        let files = Vec::from_iter(texts.iter().map(|(name, _)| name.clone()));
+        for (name, text) in &texts {
+            let mut found = imports(text, &files);
+            found.remove(name);
+            graph.entry(name.clone()).or_default().extend(found);
+        }
+        assert!(
+            graph.len() > 30 && graph["comb"].contains("engine"),
+            "{graph:?}"
+        );
+        for (name, imported) in &graph {
+            let row = rows
+                .get(name)
+                .unwrap_or_else(|| panic!("{name} is not in the table"));
+            for other in imported {
+                assert!(
+                    rows[other] <= *row,
+                    "{name} imports {other}, which is below it"
+                );
+            }
+        }
+        // Files that import nothing are taken away until none is left.
+        while !graph.is_empty() {
+            let done: Vec<String> = graph
+                .iter()
+                .filter(|(_, imported)| imported.is_empty())
+                .map(|(name, _)| name.clone())
+                .collect();
+            assert!(!done.is_empty(), "a circle: {graph:?}");
+            for name in done {
+                graph.remove(&name);
+                graph.values_mut().for_each(|imported| {
+                    imported.remove(&name);
+                });
+            }
+        }
     }
 }

@@ -80,6 +80,7 @@ impl Registered for Gmac {
             mul_per_message: 1,
             ..Costs::NONE
         },
+        data_components: 0,
         ..Gcm::ABOUT
     };
     type Forward = Mac;
