@@ -49,7 +49,8 @@ def examples(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-BOOK = [page for page in sorted((README.parents[1] / "book" / "src").glob("*.md")) if examples(page)]
+PAGES = sorted((README.parents[1] / "book" / "src").glob("*.md"))
+BOOK = [page for page in PAGES if examples(page)]
 
 
 @pytest.mark.parametrize("page", [README, *BOOK], ids=lambda page: page.stem)
