@@ -615,7 +615,7 @@ typedef struct aescomb_message {
     size_t data_len;
     /**
      * Where the tag goes, or where it is if it is to be checked, and then it is only
-     * read. If it is attached, the library writes here where it is.
+     * read. If it is attached, the library may write here where it was found or put.
      */
     uint8_t *tag;
     /**
