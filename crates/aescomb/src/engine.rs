@@ -121,11 +121,13 @@ fn kernel_one<S: Isa, M: Pass>(
             }
             if const { has_solos::<S, M>() }
                 && job.data_len <= SHORT_DATA
-                && (M::ALONG.tables == 0 || key.has_tables() || by_itself && key.long_again())
+                && (const { M::ALONG.tables == 0 }
+                    || key.has_tables()
+                    || by_itself && key.long_again())
             {
                 let keys = s.keys(key, M::USES);
                 let mut made = None;
-                let tables = match M::ALONG.tables {
+                let tables = match const { M::ALONG.tables } {
                     0 => &NO_TABLES,
                     _ => kept_tables::<S, M>(s, key, &mut made),
                 };
@@ -142,7 +144,7 @@ fn kernel_one<S: Isa, M: Pass>(
             let keys = n.keys(key, M::USES);
             // Made where it is: it is large.
             let mut keys_of_message;
-            let derived = match M::OWN.is_some() {
+            let derived = match const { M::OWN.is_some() } {
                 true => {
                     keys_of_message = LaneKeys::<1>::new();
                     Some(&mut keys_of_message)
@@ -474,7 +476,7 @@ fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     by_rows: &mut impl ByRows,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    if M::OWN.is_some() {
+    if const { M::OWN.is_some() } {
         if let Some(derived) = derived {
             let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
             let both = (s, by_rows.token());
@@ -517,7 +519,7 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     keys: &mut LaneKeys<L>,
 ) {
     let mut own = group.derive::<S, M>(s, c, bytes);
-    if matches!(M::OWN, Some(OwnKeys::Mixed)) {
+    if const { matches!(M::OWN, Some(OwnKeys::Mixed)) } {
         let [first, second] = M::mix(c, &s.schedule_row(own.first[0]), &mut own.constants);
         keys.set_rounds(10);
         let mut r = 0;
@@ -537,7 +539,7 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
         }
     } else {
         s.expand_row(keys, own.first, bytes, WhichKey::First);
-        if matches!(M::OWN, Some(OwnKeys::Two)) {
+        if const { matches!(M::OWN, Some(OwnKeys::Two)) } {
             s.expand_row(keys, own.second, bytes, WhichKey::Second);
         }
     }
@@ -665,7 +667,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // A batch makes them once for all its messages. Alone, they must pay for the
         // memory that they are kept in.
-        let free = M::ALONG.tables == 0 || self.keys.is_some() || self.key.has_tables();
+        let free = const { M::ALONG.tables == 0 } || self.keys.is_some() || self.key.has_tables();
         pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::ALONG.tables })
     }
 
@@ -761,7 +763,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         let n = keys.len();
-        if !pays::<S>(n, rest, 1) || M::ALONG.tables == 0 {
+        if !pays::<S>(n, rest, 1) || const { M::ALONG.tables == 0 } {
             return pays::<S>(n, rest, 1);
         }
         // Asked again and again of the same messages.

@@ -400,7 +400,7 @@ impl Data {
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
 fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
-    match M::ROW.moved || M::AGAIN && again {
+    match const { M::ROW.moved } || M::AGAIN && again {
         true => job.dst,
         false => job.src,
     }
@@ -415,7 +415,7 @@ const fn in_lines<M: Pass>() -> bool {
 /// Bytes that a text of `len` bytes has in its lane.
 #[inline(always)]
 fn text_len<M: Pass>(len: usize) -> usize {
-    match M::ROW.moved {
+    match const { M::ROW.moved } {
         true => len.next_multiple_of(16),
         false => len,
     }

@@ -39,7 +39,7 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
     // SAFETY: the caller's.
     unsafe {
         let x = s.gather(src, offset);
-        if M::ROW.pair {
+        if const { M::ROW.pair } {
             let x = [x, s.gather(src, offset + 16)];
             let y = M::pair(c, state, x, row);
             if M::OUTPUT {
@@ -653,7 +653,7 @@ impl<S: Isa, M: Pass> Text<S, M> {
         let (s, bytes) = (c.c.s, c.bytes);
         let blocks = bytes.div_ceil(16);
         let (row, offset) = (at / S::LANES, at * M::ROW.stride);
-        if M::ROW.pair && !PART {
+        if const { M::ROW.pair } && !PART {
             // SAFETY: the caller's.
             unsafe {
                 let x = s.load_pairs(self.src.add(offset));

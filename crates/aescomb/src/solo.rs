@@ -64,7 +64,11 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
 ) {
     let u = s.unit();
     let rows = rows::<M>(job.len);
-    let more = if M::ALONG.ends_alike { job.len % 16 } else { 0 };
+    let more = if const { M::ALONG.ends_alike } {
+        job.len % 16
+    } else {
+        0
+    };
     let data = job.data_len.div_ceil(16);
     let blocks = data + rows + more.div_ceil(16) + 1;
     let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
@@ -213,7 +217,7 @@ fn whole<U: Isa, M: Pass>(
     absorb::<U, M>(u, c, job, &mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
-    if !M::ALONG.ends_alike {
+    if !const { M::ALONG.ends_alike } {
         let at = rows::<M>(job.len) * M::ROW.stride;
         finish::<U, M>(u, c, job, &h, at, &mut state);
     }
