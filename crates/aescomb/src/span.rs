@@ -64,7 +64,6 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     nonce: &Block,
 ) {
     let u = s.unit();
-    let unit = uniform::<_, M>(u, keys, key);
     let mut cursor = if job.len >= S::LANES * 16 {
         let c = uniform::<_, M>(s, keys, key);
         let mut cursor = begin::<S, M, CARRY>(&c, nonce);
@@ -92,8 +91,9 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
             ),
         }
     } else {
-        begin::<S::Unit, M, CARRY>(&unit, nonce)
+        begin::<S::Unit, M, CARRY>(&uniform::<_, M>(u, keys, key), nonce)
     };
+    let unit = uniform::<_, M>(u, keys, key);
     run::<S::Unit, M, CARRY>(&unit, job, &mut cursor);
     rest::<S::Unit, M>(&unit, job, cursor);
 }

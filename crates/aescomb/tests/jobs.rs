@@ -8,7 +8,7 @@ mod common;
 
 use aescomb::ffi::{Job, Jobs};
 use aescomb::modes::Cmac;
-use aescomb::{AnyKey, Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
+use aescomb::{Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
 use common::{Sample, Shapes, ops, refs, sample, table};
 use std::sync::Arc;
 
@@ -253,8 +253,10 @@ fn a_job_without_a_key_of_its_own() {
 #[test]
 fn jobs_of_a_team() {
     const LEN: usize = 8 << 10;
-    let keys: Vec<AnyKey> = (0..300u32)
-        .map(|i| AnyKey::for_mode(Mode::Ctr, &[i.to_le_bytes(); 4].concat()).expect("a key"))
+    let keys: Vec<_> = (0..300u32)
+        .map(|i| {
+            aescomb::AnyKey::for_mode(Mode::Ctr, &[i.to_le_bytes(); 4].concat()).expect("a key")
+        })
         .collect();
     let mut sealed = Vec::new();
     for (threads, own) in [(1, false), (3, false), (3, true), (1, true)] {
