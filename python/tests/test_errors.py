@@ -52,7 +52,7 @@ MISTAKES = [
     ),
     (
         lambda: aescomb.Key("julius", bytes(16)).open(bytes(16), bytes(32)),
-        (0, "opened_length", (1 << 64) - 1, "1 to 16"),
+        (0, "opened_length", None, "1 to 16"),
     ),
     (lambda: GCM.seal_many(N2, [b"", b""], (b"", b"")), (0, "data_count", 2, "at most 1")),
     (lambda: GCM.seal_many(N2, [b"", b""], [b"", (b"", b"")]), (1, "data_count", 2, "at most 1")),

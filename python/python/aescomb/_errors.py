@@ -27,8 +27,9 @@ class InputError(Error):
     """Index of the message that is wrong, if it is one."""
     field: str
     """What is wrong with it: ``"nonce_length"``, ``"tag_length"``, ``"count"``, ..."""
-    given: int
-    """What was given, in the unit of the field."""
+    given: int | str | None
+    """What was given, in the unit of the field, or its name; ``None`` for nothing and for numbers
+    below 0."""
     allowed: str
     """What the field may be."""
     position: int | None
@@ -39,7 +40,7 @@ class InputError(Error):
         text: str,
         message: int | None,
         field: str,
-        given: int,
+        given: int | str | None,
         allowed: str,
         position: int | None = None,
     ) -> None:
