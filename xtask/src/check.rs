@@ -88,9 +88,7 @@ const LINE: usize = 4;
 /// takes wide values by reference and enters again.
 const APART: &[&str] = &[
     "cipher::OutOfLine<",
-    "group::gather_part",
     "group::one_lane",
-    "group::scatter_part",
     "bytes::gather",
     "bytes::scatter",
     "group::Group<",

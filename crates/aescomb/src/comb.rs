@@ -272,16 +272,18 @@ impl Comb {
         keys: Keys<'k, M>,
         batch: &mut B,
     ) -> Result<Vec<u32>, Error> {
-        let mut failed = Vec::new();
-        if batch.count() == 0 && keys.set.len() == 0 {
-            return Ok(failed);
-        }
-        let mut pending = Pending::new(batch);
-        let call = call(keys, pending.batch, op)?;
-        let alike = pending.batch.check(&call)?;
-        self.execute(&call, run, alike, pending.batch, &mut failed);
-        pending.done = true;
-        Ok(failed)
+        do_batch(
+            keys,
+            op,
+            batch,
+            #[inline(always)]
+            |call, batch| {
+                let mut failed = Vec::new();
+                let alike = batch.check(call)?;
+                self.execute(call, run, alike, batch, &mut failed);
+                Ok(failed)
+            },
+        )
     }
 
     /// Checks a batch as [`Comb::run`] does before it begins, and does nothing with it: no
@@ -416,12 +418,31 @@ fn or(all: u128, block: &Block) -> u128 {
 /// A mode's kernels: see [`Kernels::forward`].
 pub(crate) type Run = fn(Mode, Backend, Work<'_>);
 
+/// Does a batch by `work`, which also checks it: the messages that failed. Of a batch that is
+/// refused, no message is done.
+#[inline(always)]
+pub(crate) fn do_batch<'k, M: Kernels, B: Batch + ?Sized>(
+    keys: Keys<'k, M>,
+    op: Op,
+    batch: &mut B,
+    work: impl FnOnce(&Call<'_>, &mut B) -> Result<Vec<u32>, Error>,
+) -> Result<Vec<u32>, Error> {
+    if batch.count() == 0 && keys.set.len() == 0 {
+        return Ok(Vec::new());
+    }
+    let mut pending = Pending::new(batch);
+    let call = call(keys, pending.batch, op)?;
+    let failed = work(&call, pending.batch)?;
+    pending.done = true;
+    Ok(failed)
+}
+
 /// A call with these keys, or with those that messages have.
 ///
 /// In line: a result of this size that comes from a call is copied, and waits for the stores
 /// that made it.
 #[inline(always)]
-pub(crate) fn call<'k, M: Kernels, B: Batch + ?Sized>(
+fn call<'k, M: Kernels, B: Batch + ?Sized>(
     keys: Keys<'k, M>,
     batch: &B,
     op: Op,
@@ -480,13 +501,13 @@ pub(crate) fn check_count(n: usize) -> Result<(), Error> {
 
 /// A batch on which a call is at work: if the call does not come to its end, no
 /// message is done.
-pub(crate) struct Pending<'b, B: Batch + ?Sized> {
-    pub batch: &'b mut B,
-    pub done: bool,
+struct Pending<'b, B: Batch + ?Sized> {
+    batch: &'b mut B,
+    done: bool,
 }
 
 impl<'b, B: Batch + ?Sized> Pending<'b, B> {
-    pub(crate) fn new(batch: &'b mut B) -> Self {
+    fn new(batch: &'b mut B) -> Self {
         Pending { batch, done: false }
     }
 }

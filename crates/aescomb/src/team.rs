@@ -2,7 +2,7 @@
 
 use crate::admission::Call;
 use crate::batch::Batch;
-use crate::comb::{Comb, Pending, Run, STRETCH, any, call, judged};
+use crate::comb::{Comb, Run, STRETCH, any, do_batch, judged};
 use crate::error::{Error, OpenError};
 use crate::job::Alike;
 use crate::key::AnyMode;
@@ -177,31 +177,19 @@ impl Team {
         keys: Keys<'k, M>,
         batch: &mut B,
     ) -> Result<Vec<u32>, Error> {
-        let mut failed = Vec::new();
-        if batch.count() == 0 && keys.set.len() == 0 {
-            return Ok(failed);
-        }
-        let mut pending = Pending::new(batch);
-        let call = call(keys, pending.batch, op)?;
-        pending.batch.check_columns(&call)?;
-        let members = self.members(pending.batch);
-        let (first, others) = self.combs[..members].split_at_mut(1);
-        let first = &mut first[0];
-        if others.is_empty() {
-            let alike = pending.batch.check(&call)?;
-            first.execute(&call, run, alike, pending.batch, &mut failed);
-        } else {
-            failed = together(
-                &call,
-                run,
-                self.pool.as_deref(),
-                first,
-                others,
-                pending.batch,
-            )?;
-        }
-        pending.done = true;
-        Ok(failed)
+        do_batch(keys, op, batch, |call, batch| {
+            batch.check_columns(call)?;
+            let members = self.members(batch);
+            let (first, others) = self.combs[..members].split_at_mut(1);
+            let first = &mut first[0];
+            if !others.is_empty() {
+                return together(call, run, self.pool.as_deref(), first, others, batch);
+            }
+            let mut failed = Vec::new();
+            let alike = batch.check(call)?;
+            first.execute(call, run, alike, batch, &mut failed);
+            Ok(failed)
+        })
     }
 
     /// How many schedulers a batch pays for.

@@ -91,7 +91,7 @@ fn a_team_does_what_one_does() {
     let mut teams = [1, 2, 3, 7].map(team);
     for_all(|mode, op, keys, count| {
         for team in &mut teams {
-            for n in [0, 1, 2, 5, 100, MANY] {
+            for n in [0, 1, 2, 5, 100, MANY, MANY + 1] {
                 let samples = samples(mode, n, count);
                 let call = Call {
                     attached: draw.below(2) == 0,
