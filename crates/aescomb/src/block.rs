@@ -9,10 +9,14 @@ pub(crate) const MAX_LANES: usize = 32;
 /// Blocks in a line of the cache.
 pub(crate) const LINE: usize = 4;
 
-/// Two rows that depend on a key alone, for neighbouring blocks; of some modes one from
-/// 0 on, and one from [`SECOND`] on. Keys keep them for all kernels of as many lanes, whatever their
-/// registers.
-pub(crate) type Tables = [Block; 2 * MAX_LANES];
+/// What depends on a key alone, for neighbouring blocks: the powers of a constant, or a row from 0
+/// on and one from [`SECOND`] on. Keys keep it for all kernels of as many lanes, whatever their
+/// registers. After it there is room for a register that begins with the last power.
+pub(crate) type Tables = [Block; POWERS + MAX_UNIT];
+/// How many powers there are: those of a packet of 1,500 bytes, and more.
+pub(crate) const POWERS: usize = 4 * MAX_LANES;
+/// None.
+pub(crate) const NO_TABLES: Tables = [[0; 16]; POWERS + MAX_UNIT];
 /// Where the second row of [`Tables`] begins.
 pub(crate) const SECOND: usize = MAX_LANES;
 

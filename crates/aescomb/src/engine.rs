@@ -3,10 +3,11 @@
 //! and instruction set.
 
 use crate::backend::Backend;
-use crate::block::{Block, MAX_LANES, MAX_UNIT, Tables};
+use crate::block::{Block, MAX_LANES, NO_TABLES, Tables};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
+use crate::few::{few, has_few};
 use crate::group::{Group, IDLE_BLOCKS, Lanes};
 use crate::isa::{Isa, dispatch};
 use crate::job::{Alike, Job, one_by_one};
@@ -14,6 +15,7 @@ use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::pass::{Feed, OwnKeys, Pass, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
+use crate::rows::ciphers;
 use crate::schedule::{Way, WhichKey};
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
 use crate::span::span;
@@ -260,47 +262,31 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     };
     // In the caller's order: those that are better done by themselves.
     let mut solos = 0;
-    // Short messages that are equal fill the lanes of whole groups; only others are done by
-    // themselves.
-    let fills = alike.texts
-        && jobs
-            .first()
-            .is_some_and(|job| job.len < M::ALONG.lanes_below);
-    let whole = match fills && <S::Unit as Isa>::LANES == MAX_UNIT {
-        true => jobs.len() / degree * degree,
-        false => 0,
-    };
-    let is_solo = |i: usize| {
-        let job = &jobs[i];
-        i >= whole && job.len >= M::ALONG.solo_from && job.data_len <= SHORT_DATA
-    };
     if const { has_solos::<S, M>() && M::ALONG.solo_from < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
-        && (0..jobs.len()).any(is_solo)
+        && (const { M::ALONG.tables == 0 } || key.has_tables() || pay(jobs) || key.long_again())
+        && jobs.iter().any(is_solo::<M>)
     {
         let mut made = None;
         let tables = kept_tables::<S, M>(s, key, &mut made);
-        for (i, job) in jobs.iter().enumerate() {
-            if is_solo(i) {
-                let verdict = verdicts.as_mut().map(|all| &mut all[i]);
-                solo::<S, M>(s, (keys, key), tables, job, verdict);
-                solos += 1;
-            }
-        }
+        let verdicts = verdicts.as_deref_mut();
+        let (keys, all) = ((keys, key), (jobs, alike));
+        solos = match <S::Unit as Isa>::LANES {
+            2 => by_themselves::<S, M, 2>(s, keys, tables, all, verdicts),
+            4 => by_themselves::<S, M, 4>(s, keys, tables, all, verdicts),
+            _ => by_themselves::<S, M, 1>(s, keys, tables, all, verdicts),
+        };
         if solos == jobs.len() {
             return;
         }
     }
-    // The others come before those that were done, where they are equal.
-    let left = jobs.len() - solos;
-    let equal = alike.texts && alike.keys && (solos == 0 || left == whole);
     let mut queue = queue.fill(
-        if equal { left } else { jobs.len() },
-        equal,
+        jobs.len(),
+        alike.texts && alike.keys && solos == 0,
         #[inline(always)]
         |i| {
             let job = &jobs[i];
-            if const { has_solos::<S, M>() } && solos > 0 && is_solo(i) {
+            if const { has_solos::<S, M>() } && solos > 0 && is_solo::<M>(job) {
                 return None;
             }
             let class = match alike.keys {
@@ -408,6 +394,63 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
             }
         }
     }
+}
+
+/// Whether so many messages under a key that has no tables pay for them: they cost as much as is
+/// gained with 64 short messages, or with one of 512 bytes, of which groups would make some, too.
+fn pay(jobs: &[Job]) -> bool {
+    let mut gained = 0;
+    jobs.iter().any(|job| {
+        one_by_one();
+        gained += if job.len < 512 { 1 } else { 64 };
+        gained >= 64
+    })
+}
+
+/// Whether a message is done from beginning to end under the one key of a call.
+#[inline(always)]
+fn is_solo<M: Pass>(job: &Job) -> bool {
+    job.len >= M::ALONG.solo_from && job.data_len <= SHORT_DATA
+}
+
+/// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
+/// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
+/// registers.
+#[inline(never)]
+fn by_themselves<S: Isa, M: Pass, const N: usize>(
+    s: S,
+    (keys, key): (&S::Keys, &Expanded),
+    tables: &Tables,
+    (jobs, alike): (&[Job], Alike),
+    mut verdicts: Option<&mut [Block]>,
+) -> usize {
+    s.enter(
+        #[inline(always)]
+        || {
+            let c = ciphers::<S, M>(s, (keys, key));
+            let (mut i, mut count) = (0, 0);
+            while let Some(job) = jobs.get(i) {
+                if const { has_few::<S, M>() }
+                    && let Some(some) = jobs[i..].first_chunk::<N>()
+                    && some.iter().all(is_solo::<M>)
+                    && (alike.data || some.iter().all(|other| job.is_like(other)))
+                {
+                    let given = verdicts.as_mut().map(|all| &mut all[i..]);
+                    let given = given.and_then(|all| all.first_chunk_mut());
+                    few::<S, M, N>(c, key, tables, some, given);
+                    (i, count) = (i + N, count + N);
+                    continue;
+                }
+                if is_solo::<M>(job) {
+                    let verdict = verdicts.as_mut().map(|all| &mut all[i]);
+                    solo::<S, M>(s, (keys, key), tables, job, verdict);
+                    count += 1;
+                }
+                i += 1;
+            }
+            count
+        },
+    )
 }
 
 /// The keys of a group's messages: for rows of all lanes, of half of them, and for what is
@@ -665,9 +708,11 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
 
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
-        // A batch makes them once for all its messages. Alone, they must pay for the
-        // memory that they are kept in.
-        let free = const { M::ALONG.tables == 0 } || self.keys.is_some() || self.key.has_tables();
+        // A batch makes them once for all its messages. Alone, and where it was found that they
+        // do not pay, they must pay for the memory that they are kept in.
+        let free = const { M::ALONG.tables == 0 }
+            || self.keys.is_some() && const { !M::ALONG.ends_alike }
+            || self.key.has_tables();
         pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::ALONG.tables })
     }
 
@@ -706,14 +751,11 @@ fn first_rounds<S: Isa, M: Pass>(
     ))
 }
 
-/// Of modes that want none.
-const NO_TABLES: Tables = [[0; 16]; 2 * MAX_LANES];
-
 /// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made
 /// once a key.
 #[inline(never)]
 fn tables<S: Isa, M: Pass>(s: S, key: &Expanded, blocks: usize) -> Tables {
-    let mut tables = [[0; 16]; 2 * MAX_LANES];
+    let mut tables = NO_TABLES;
     s.enter(
         #[inline(always)]
         || M::tables(s, key, blocks, &mut tables),

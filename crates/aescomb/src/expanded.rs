@@ -1,6 +1,6 @@
 //! An expanded key: all that depends on the key alone, made once of its bytes.
 
-use crate::block::{Block, MAX_LANES, Tables};
+use crate::block::{Block, NO_TABLES, Tables};
 use crate::mode::{Algorithm, Mode};
 use crate::schedule::CONSTANTS;
 use core::fmt;
@@ -194,7 +194,7 @@ struct KeyTables {
 
 impl Drop for KeyTables {
     fn drop(&mut self) {
-        self.rows = [[0; 16]; 2 * MAX_LANES];
+        self.rows = NO_TABLES;
         zeroize::optimization_barrier(self);
     }
 }

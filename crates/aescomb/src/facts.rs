@@ -180,27 +180,96 @@ impl<'j> Fact<'j> {
     }
 }
 
-/// Of one message, in all lanes.
-pub(crate) struct One<'j, S> {
+/// Of one message, in all lanes; or of as many as a register has blocks, one a lane, whose
+/// nonces, associated data and tags are of the same lengths.
+pub(crate) struct Few<'j, S, const N: usize> {
     pub s: S,
-    pub fact: Fact<'j>,
+    pub jobs: &'j [Job; N],
+    key: &'j Expanded,
+    /// Whether tags are given.
+    given: bool,
 }
 
-impl<S: Isa> One<'_, S> {
+impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
     #[inline(always)]
-    fn numbers(&self, number: usize) -> S::W {
-        self.s.numbers(&[number; MAX_UNIT])
+    pub(crate) fn new(s: S, jobs: &'j [Job; N], key: &'j Expanded, given: bool) -> Self {
+        Few {
+            s,
+            jobs,
+            key,
+            given,
+        }
     }
 
     #[inline(always)]
-    unsafe fn load(&self, at: *const u8, len: usize) -> S::W {
-        let at = if len == 0 { nowhere() } else { at };
+    fn fact(&self, l: usize) -> Fact<'j> {
+        Fact::new(&self.jobs[l], self.key, self.given)
+    }
+
+    #[inline(always)]
+    fn sizes(&self) -> Sizes {
+        Sizes::of(&self.jobs[0])
+    }
+
+    #[inline(always)]
+    fn each(&self, f: impl Fn(&Job) -> usize) -> S::W {
+        let mut numbers = [f(&self.jobs[0]); MAX_UNIT];
+        let mut l = 1;
+        while l < N {
+            numbers[l] = f(&self.jobs[l]);
+            l += 1;
+        }
+        self.s.numbers(&numbers)
+    }
+
+    /// `len` bytes of each message, at most 16, where `of` says, and zeros.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline(always)]
+    pub(crate) unsafe fn load(&self, of: impl Fn(&Job) -> *const u8 + Copy, len: usize) -> S::W {
+        let at = |l: usize| {
+            if len == 0 {
+                nowhere()
+            } else {
+                of(&self.jobs[l])
+            }
+        };
         // SAFETY: the caller's.
-        unsafe { self.s.load_everywhere(at, len.min(16)) }
+        unsafe {
+            match N {
+                1 => self.s.load_everywhere(at(0), len),
+                _ => self.s.gather_part(
+                    #[inline(always)]
+                    |l| (at(l), len),
+                ),
+            }
+        }
     }
 }
 
-impl<S: Isa> Facts for One<'_, S> {
+impl<S: Isa, const N: usize> Few<'_, S, N> {
+    /// Writes the first `len` bytes of each block, at most 16, to where `of` says.
+    ///
+    /// # Safety
+    /// They are writable.
+    #[inline(always)]
+    pub(crate) unsafe fn store(&self, x: S::W, of: impl Fn(&Job) -> *mut u8 + Copy, len: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            match N {
+                1 => self.s.store_first(x, of(&self.jobs[0]), len),
+                _ => self.s.scatter_part(
+                    x,
+                    #[inline(always)]
+                    |l| (of(&self.jobs[l]), len),
+                ),
+            }
+        }
+    }
+}
+
+impl<S: Isa, const N: usize> Facts for Few<'_, S, N> {
     type W = S::W;
 
     #[inline(always)]
@@ -210,45 +279,77 @@ impl<S: Isa> Facts for One<'_, S> {
 
     #[inline(always)]
     fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
-        self.numbers(f(self.fact.sizes()))
+        let number = f(self.sizes());
+        self.each(
+            #[inline(always)]
+            |_| number,
+        )
     }
 
     #[inline(always)]
     fn all(&self, f: impl Fn(Sizes) -> bool + Copy) -> bool {
-        f(self.fact.sizes())
+        f(self.sizes())
     }
 
     #[inline(always)]
     fn text(&self) -> S::W {
-        self.numbers(self.fact.job.len)
+        self.each(
+            #[inline(always)]
+            |job| job.len,
+        )
     }
 
     #[inline(always)]
     fn nonce(&self) -> S::W {
-        // SAFETY: it has that many bytes.
-        unsafe { self.load(self.fact.job.nonce, self.fact.job.nonce_len as usize) }
+        let len = self.sizes().nonce.min(16);
+        // SAFETY: nonces have that many bytes.
+        unsafe {
+            self.load(
+                #[inline(always)]
+                |job| job.nonce,
+                len,
+            )
+        }
     }
 
     #[inline(always)]
     fn data(&self, n: usize) -> S::W {
-        // SAFETY: the only component has that many bytes.
-        unsafe { self.load(self.fact.job.data, self.fact.job.data_len.min(n)) }
+        let len = self.sizes().data.min(n).min(16);
+        // SAFETY: the only components have that many bytes.
+        unsafe {
+            self.load(
+                #[inline(always)]
+                |job| job.data,
+                len,
+            )
+        }
     }
 
     #[inline(always)]
     fn given_tag(&self) -> S::W {
-        let len = if self.fact.given {
-            self.fact.job.tag_len
-        } else {
-            0
-        };
-        // SAFETY: the tag has that many bytes.
-        unsafe { self.load(self.fact.job.tag, len as usize) }
+        let len = if self.given { self.sizes().tag } else { 0 };
+        // SAFETY: tags have that many bytes.
+        unsafe {
+            self.load(
+                #[inline(always)]
+                |job| job.tag,
+                len,
+            )
+        }
     }
 
     #[inline(always)]
     fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
-        self.s.splat(&f(self.fact).to_le_bytes())
+        if N == 1 {
+            return self.s.splat(&f(self.fact(0)).to_le_bytes());
+        }
+        let mut blocks = [[0; 16]; MAX_UNIT];
+        let mut l = 0;
+        while l < N {
+            blocks[l] = f(self.fact(l)).to_le_bytes();
+            l += 1;
+        }
+        self.s.load_row(&blocks)
     }
 }
 

@@ -16,14 +16,13 @@ use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
 use crate::pass::{
-    Feed, HEADER, Last, Own, Pass, Piece, State, TAG, Tail, rows, two_pieces, uniform, whole_end,
+    Feed, HEADER, Last, MAX_STATE, Own, Pass, Piece, State, TAG, Tail, rows, two_pieces, uniform,
+    whole_end,
 };
 use crate::plan::Window;
 use crate::rows::{neighbours, take_row};
 use core::ops::Range;
 
-/// The most blocks of state that a mode keeps per message.
-const MAX_STATE: usize = 3;
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
 pub(crate) const IDLE_BLOCKS: usize = 512;

@@ -9,7 +9,7 @@
 //! `#[inline(always)]`: see "Inlining" in HACKING.md for what one missing
 //! attribute costs.
 
-use crate::block::{Block, LINE};
+use crate::block::{Block, LINE, MAX_UNIT};
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
@@ -256,6 +256,14 @@ pub(crate) trait Isa: Copy {
         unsafe { self.store(x, row.as_mut_ptr().cast()) }
     }
 
+    /// The first `LANES` blocks of `row`, which has as many.
+    #[inline(always)]
+    fn store_to(self, x: Self::W, row: &mut [Block]) {
+        assert!(row.len() >= Self::LANES);
+        // SAFETY: the row has `LANES` blocks.
+        unsafe { self.store(x, row.as_mut_ptr().cast()) }
+    }
+
     /// Each lane's number as a little-endian integer.
     fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Self::W;
     /// Its low byte in all bytes of the block.
@@ -295,6 +303,16 @@ pub(crate) trait Isa: Copy {
     fn fold(self, x: Self::W) -> Self::W;
     /// Adds the products of all lanes to sums of such, zeros at first.
     fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self>;
+    /// What they are in each lane, reduced. Where messages are done by themselves.
+    #[inline(always)]
+    fn reduce_each<F: Product>(self, _sums: Sums<Self>) -> <Self::Unit as Isa>::W {
+        unreachable!("lanes are not reduced")
+    }
+    /// In lane `l` the sum of all blocks of `x[l]`. Where messages are done by themselves.
+    #[inline(always)]
+    fn fold_each(self, _x: &[<Self::Unit as Isa>::W; MAX_UNIT]) -> <Self::Unit as Isa>::W {
+        unreachable!("registers are not folded")
+    }
     /// What they are together, reduced, in the first lane; zeros in the others.
     fn reduce<F: Product>(self, sums: Sums<Self>) -> Self::W;
     /// In every lane the sum of the last block of `before` and of the blocks of `x` up

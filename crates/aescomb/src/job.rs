@@ -290,6 +290,12 @@ impl Job {
         }
     }
 
+    /// Whether its nonce, associated data and tag are of the lengths that another's have.
+    #[inline(always)]
+    pub(crate) fn is_like(&self, job: &Job) -> bool {
+        (self.nonce_len, self.tag_len, self.data_len) == (job.nonce_len, job.tag_len, job.data_len)
+    }
+
     /// Whether tag and text are in one piece.
     #[inline(always)]
     pub(crate) fn has_attached_tag(&self) -> bool {

@@ -78,6 +78,7 @@ mod error;
 mod expand;
 mod expanded;
 mod facts;
+mod few;
 pub mod ff1;
 pub mod ffi;
 #[cfg(feature = "measure")]
@@ -99,6 +100,7 @@ pub mod modes;
 mod names;
 mod parts;
 mod pass;
+mod places;
 pub mod plan;
 mod rows;
 #[cfg(feature = "rustcrypto")]

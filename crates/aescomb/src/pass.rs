@@ -254,6 +254,9 @@ pub(crate) enum Link {
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
+    /// The same, which is a counter of 32 bits in reverse byte order, for
+    /// [`Cipher::encrypt_counter`].
+    Counter,
     /// The sum of something of all blocks so far.
     Sum,
     /// A hash by [`Cipher::hash`], in this field.
@@ -292,7 +295,10 @@ impl Tail {
             Tail::Double => len.saturating_sub(16),
             _ => len,
         };
-        (len + stride).saturating_sub(width) / stride
+        match stride >= width {
+            true => (len + (stride - width)) / stride,
+            false => (len + stride).saturating_sub(width) / stride,
+        }
     }
 }
 
@@ -399,12 +405,10 @@ pub(crate) struct Along {
     pub blocks: &'static [Holds],
     /// About how many rows' time [`Pass::tables`] takes.
     pub tables: usize,
-    /// From how many bytes on a message is done by itself from beginning to end, under the one
-    /// key of a call.
+    /// From how many bytes on a message is done from beginning to end under the one key of a call,
+    /// by itself (`solo.rs`) or with a few others (`few.rs`).
     pub solo_from: usize,
-    /// Below how many bytes messages of one length are nevertheless better done in lanes, which
-    /// are then full to the end, where registers have [`MAX_UNIT`](crate::block::MAX_UNIT)
-    /// blocks.
+    /// Below how many bytes a few messages of one length have their blocks in lanes.
     pub lanes_below: usize,
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
@@ -608,6 +612,9 @@ pub(crate) fn per_lane<S: Isa, M: Pass, const L: usize>(
 ) -> PerLane<'_, S, L> {
     PerLane::new(s, keys, M::AES_128)
 }
+
+/// The most blocks of state that a mode keeps per message.
+pub(crate) const MAX_STATE: usize = 3;
 
 /// A mode's state: `[W; N]`.
 pub(crate) trait State<W>: Copy {

@@ -9,11 +9,12 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
+use crate::block::{Block, MAX_LANES, MAX_UNIT, POWERS, SECOND, Tables, both};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
 use crate::pass::{Holds, Pass, State, uniform};
+use crate::places::Places;
 use crate::schedule::Way;
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -61,6 +62,8 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
 struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     c: Uniform<'k, S>,
     hashing: &'t Hashing<'t, S::Unit>,
+    /// The counters, where the mode's are not stepped.
+    places: Option<&'t Places<'t, S::Unit>>,
     /// The row before, where that is hashed while this one is encrypted; whether there is
     /// none yet.
     late: Option<&'t Late<S>>,
@@ -75,6 +78,7 @@ type Late<S> = Cell<(<S as Isa>::W, usize)>;
 /// The hash of one message, whose products are summed up before they are reduced: of a
 /// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
 pub(crate) struct Hashing<'t, U: Isa> {
+    u: U,
     /// The powers of H, from the last to the first.
     tables: &'t Tables,
     /// How many lanes rows have.
@@ -84,6 +88,8 @@ pub(crate) struct Hashing<'t, U: Isa> {
     /// Blocks that come after this run.
     left: Cell<usize>,
     sums: Cell<Sums<U>>,
+    /// Whether the last run's sums are left to [`Hashing::close`].
+    open: bool,
 }
 
 impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
@@ -97,14 +103,36 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         blocks: usize,
     ) -> Self {
         let hashing = Hashing {
+            u,
             tables,
             lanes,
             next: Cell::new(0),
             left: Cell::new(blocks),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
+            open: false,
         };
         hashing.begin(single);
         hashing
+    }
+
+    /// Of `blocks` blocks, of which the last sums are reduced by `close`.
+    #[inline(always)]
+    pub(crate) fn open(u: U, tables: (&'t Tables, usize), blocks: usize) -> Self {
+        let hashing = Hashing::new(u, tables, 0, blocks);
+        Hashing {
+            open: true,
+            ..hashing
+        }
+    }
+
+    /// The hash after all blocks, of which all but these sums are in the state: the sum of all
+    /// lanes.
+    #[inline(always)]
+    pub(crate) fn close<M: Pass>(&self, state: &M::State<U::W>) -> U::W {
+        match sum_of::<U, M>(self.u, self.sums.get()) {
+            Some((block, sum)) => sum ^ state.blocks()[block],
+            None => self.u.splat(&[0; 16]),
+        }
     }
 
     /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
@@ -129,7 +157,13 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         // `add` rests on it.
         assert!(next <= POWERS);
         self.next.set(next);
-        (at, next == POWERS)
+        (at, self.ends(next))
+    }
+
+    /// Whether a run ends here, and its sums are to be reduced.
+    #[inline(always)]
+    fn ends(&self, next: usize) -> bool {
+        next == POWERS && !(self.open && self.left.get() == 0)
     }
 
     /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
@@ -144,6 +178,14 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         }
     }
 
+    /// The same of the first block, whatever is in the others.
+    #[inline(always)]
+    fn hash_first<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        // SAFETY: a block is readable.
+        let first = unsafe { self.u.load_first([0xff; 16].as_ptr(), 16) };
+        self.hash::<U, F>(self.u, hash, x & first, 1)
+    }
+
     #[inline(always)]
     fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
         self.begin(0);
@@ -154,14 +196,13 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// which `advance` has given.
     #[inline(always)]
     fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
-        // SAFETY: there are `blocks` powers there.
+        // SAFETY: there are `blocks` powers there, and room for a register.
         let powers = unsafe {
             let from = self.tables.as_ptr().add(at).cast::<u8>();
-            match blocks {
-                1 => s.load_first(from, 16),
-                // What lies beyond is multiplied by zeros.
-                _ if blocks < S::LANES => s.load_part(from, blocks * 16),
-                _ => s.load(from),
+            // What lies beyond is multiplied by zeros.
+            match blocks < S::LANES && S::LANES > MAX_UNIT {
+                true => s.load_part(from, blocks * 16),
+                false => s.load(from),
             }
         };
         self.sums.set(s.add_products(self.sums.get(), x, powers));
@@ -173,9 +214,6 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         &self.tables[POWERS - n]
     }
 }
-
-/// How many powers the tables hold.
-const POWERS: usize = 2 * MAX_LANES;
 
 /// A block of the message by itself, in the first lane.
 #[derive(Clone, Copy)]
@@ -231,7 +269,129 @@ impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
 
     #[inline(always)]
     fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        self.hashing.hash::<U, F>(self.c.s, hash, x, 1)
+        self.hashing.hash_first::<F>(hash, x)
+    }
+}
+
+/// Blocks of messages that have as many, side by side: the products of their hashes are summed up,
+/// and reduced after the last.
+#[derive(Clone, Copy)]
+pub(crate) struct Equal<'k, 't, U: Isa> {
+    c: Uniform<'k, U>,
+    hashing: &'t EqualHashing<'t, U>,
+    /// How many bytes they have, where they are not whole.
+    bytes: Option<usize>,
+}
+
+/// What is summed up, and how many blocks are left.
+pub(crate) struct EqualHashing<'t, U: Isa> {
+    u: U,
+    tables: &'t Tables,
+    left: Cell<usize>,
+    sums: Cell<Sums<U>>,
+}
+
+impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
+    /// Of `blocks` blocks of each message, at most as many as there are powers.
+    #[inline(always)]
+    pub(crate) fn new(u: U, tables: &'t Tables, blocks: usize) -> Self {
+        EqualHashing {
+            u,
+            tables,
+            left: Cell::new(blocks),
+            sums: Cell::new([u.splat(&[0; 16]); 3]),
+        }
+    }
+
+    /// The cipher of the next rows, or of the last one, of `bytes` bytes.
+    #[inline(always)]
+    pub(crate) fn cipher<'k>(
+        &'t self,
+        c: Uniform<'k, U>,
+        bytes: Option<usize>,
+    ) -> Equal<'k, 't, U> {
+        Equal {
+            c,
+            hashing: self,
+            bytes,
+        }
+    }
+
+    /// The state after all blocks.
+    #[inline(always)]
+    pub(crate) fn close<M: Pass>(&self, state: M::State<U::W>) -> M::State<U::W> {
+        let sum = sum_of::<U, M>(self.u, self.sums.get());
+        M::State::from_fn(
+            #[inline(always)]
+            |i| match (state.blocks().get(i), sum) {
+                (Some(x), Some((block, sum))) if block == i => *x ^ sum,
+                (Some(x), _) => *x,
+                (None, _) => self.u.splat(&[0; 16]),
+            },
+        )
+    }
+}
+
+/// The block of state that is a hash, and these sums in each lane, reduced.
+#[inline(always)]
+fn sum_of<U: Isa<Unit = U>, M: Pass>(u: U, sums: Sums<U>) -> Option<(usize, U::W)> {
+    const { hash_of::<M>() }.map(
+        #[inline(always)]
+        |(block, polyval)| match polyval {
+            true => (block, u.reduce_each::<Polyval>(sums)),
+            false => (block, u.reduce_each::<Plain>(sums)),
+        },
+    )
+}
+
+impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
+    type W = U::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn within(&self, y: U::W) -> U::W {
+        match self.bytes {
+            Some(bytes) => y & self.c.splat(&[bytes as u8; 16]).first_bytes(),
+            None => y,
+        }
+    }
+
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        let EqualHashing {
+            tables, left, sums, ..
+        } = self.hashing;
+        let power = self.c.splat(&tables[POWERS - left.get()]);
+        left.set(left.get() - 1);
+        sums.set(self.c.s.add_products(sums.get(), hash ^ x, power));
+        self.c.zero()
+    }
+}
+
+/// Blocks of messages that have not as many, side by side, of which so many bytes count.
+#[derive(Clone, Copy)]
+pub(crate) struct Mixed<'k, S: Isa> {
+    c: Uniform<'k, S>,
+    count: S::W,
+}
+
+impl<'k, S: Isa> Mixed<'k, S> {
+    /// `count` has how many in all bytes of a block.
+    #[inline(always)]
+    pub(crate) fn new(c: Uniform<'k, S>, count: S::W) -> Self {
+        Mixed { c, count }
+    }
+}
+
+impl<S: Isa> Cipher for Mixed<'_, S> {
+    type W = S::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn within(&self, y: S::W) -> S::W {
+        y & self.count.first_bytes()
     }
 }
 
@@ -239,6 +399,14 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     type W = S::W;
 
     as_before!();
+
+    #[inline(always)]
+    fn encrypt_counter(&self, counter: S::W) -> S::W {
+        match self.places {
+            Some(places) => places.encrypt(&self.c),
+            None => self.encrypt(counter.swap_bytes()),
+        }
+    }
 
     /// With its multiples in the tables.
     #[inline(always)]
@@ -353,6 +521,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
         Neighbours {
             c: self.c,
             hashing: self.hashing,
+            places: self.places,
             late: None,
             first: false,
             bytes,
@@ -365,7 +534,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
         let s = self.c.s;
         let (x, at) = self.late?.get();
         self.hashing.add(s, x, at, S::LANES);
-        (at + S::LANES == POWERS).then(
+        self.hashing.ends(at + S::LANES).then(
             #[inline(always)]
             || self.hashing.end::<S, F>(s),
         )
@@ -427,7 +596,17 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
             );
             let hashing = Hashing::new(u, (tables, S::LANES), 0, rows.len());
             // SAFETY: the caller's.
-            let w = unsafe { all_rows::<S, M, true>(s, keys, &hashing, text, rows, 0, w) };
+            let w = unsafe {
+                all_rows::<S, M, true, false>(
+                    ciphers::<S, M>(s, keys),
+                    &hashing,
+                    None,
+                    text,
+                    rows,
+                    0,
+                    w,
+                )
+            };
             for (state, w) in state.iter_mut().zip(w.blocks()) {
                 *state = lane(u, *w, 0);
             }
@@ -437,31 +616,28 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
 
 /// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
 /// again. The state is in all lanes, and what comes of it in the first. After the
-/// rows there may be `more` bytes, where messages end as they go on.
+/// rows there may be more bytes. Where a message `ENDS` with them, all `len` bytes of it, they are
+/// done as it goes on, and nobody wants to know what place it comes to.
 ///
 /// # Safety
 /// The same.
 #[inline(always)]
-pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
-    s: S,
-    (keys, key): (&S::Keys, &Expanded),
+pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: bool>(
+    (c, unit): (Uniform<'_, S>, Uniform<'_, S::Unit>),
     hashing: &Hashing<'_, S::Unit>,
+    places: Option<&Places<'_, S::Unit>>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
-    more: usize,
+    len: usize,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
-    let u = s.unit();
+    let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
     let mut w;
     if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
         let late = Cell::new((s.splat(&[0; 16]), 0));
-        let c = row::<S, M>(
-            s,
-            (keys, key),
-            hashing,
-            const { late_hash::<M>().is_some() }.then_some(&late),
-        );
+        let late = const { late_hash::<M>().is_some() }.then_some(&late);
+        let c = row(c, hashing, places, late);
         let mut v = spread::<S, M>(c, &state);
         let mut text = Text::<S, M>::new(src, dst);
         if const { late_hash::<M>().is_some() } {
@@ -496,7 +672,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
                 // SAFETY: as above.
                 unsafe { text.step(c.part(left * 16), &mut v, at) };
             }
-            return first::<S, M>(s, &v, &before, left);
+            return first::<S, M, ENDS>(s, &v, &before, left);
         }
         w = M::State::from_fn(
             #[inline(always)]
@@ -507,10 +683,9 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
             },
         );
     } else {
-        let c = row::<S::Unit, M>(u, (keys, key), hashing, None);
-        w = spread::<S::Unit, M>(c, &state);
+        w = spread::<S::Unit, M>(row(unit, hashing, places, None), &state);
     }
-    let c = row::<S::Unit, M>(u, (keys, key), hashing, None);
+    let c = row(unit, hashing, places, None);
     let mut text = Text::<S::Unit, M>::new(src, dst);
     while rows.end - at >= <S::Unit as Isa>::LANES {
         // SAFETY: as above.
@@ -519,22 +694,39 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool>(
     }
     let before = w;
     let left = rows.end - at;
-    if left * 16 + more > 0 {
+    let bytes = match ENDS {
+        // As the compiler shall know that this is less than a register.
+        true => len % (<S::Unit as Isa>::LANES * 16),
+        false => left * 16,
+    };
+    if bytes > 0 {
         // SAFETY: as above.
-        unsafe { text.step(c.part(left * 16 + more), &mut w, at) };
+        unsafe { text.step(c.part(bytes), &mut w, at) };
     }
-    first::<S::Unit, M>(u, &w, &before, left)
+    first::<S::Unit, M, ENDS>(u, &w, &before, left)
+}
+
+/// One key for rows of full width, and for registers.
+#[inline(always)]
+pub(crate) fn ciphers<'k, S: Isa, M: Pass>(
+    s: S,
+    (keys, key): (&'k S::Keys, &'k Expanded),
+) -> (Uniform<'k, S>, Uniform<'k, S::Unit>) {
+    (
+        uniform::<_, M>(s, keys, key),
+        uniform::<_, M>(s.unit(), keys, key),
+    )
 }
 
 #[inline(always)]
-fn row<'k, 't, S: Isa, M: Pass>(
-    s: S,
-    (keys, key): (&'k S::Keys, &'k Expanded),
+fn row<'k, 't, S: Isa>(
+    c: Uniform<'k, S>,
     hashing: &'t Hashing<'t, S::Unit>,
+    places: Option<&'t Places<'t, S::Unit>>,
     late: Option<&'t Late<S>>,
 ) -> Neighbours<'k, 't, S, false> {
-    let c = uniform::<_, M>(s, keys, key);
     Neighbours {
+        places,
         c,
         hashing,
         late,
@@ -553,7 +745,7 @@ fn spread<S: Isa, M: Pass>(
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
-            (Some(x), Some(Holds::Position | Holds::Previous)) => s.repeat(*x),
+            (Some(x), Some(Holds::Position | Holds::Counter | Holds::Previous)) => s.repeat(*x),
             (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
             _ => c.zero(),
         },
@@ -566,7 +758,7 @@ fn spread<S: Isa, M: Pass>(
 /// The state of the block after the last row, in the first lane. That row has `left`
 /// blocks, not 0 where it is not full; `before` is what it began with.
 #[inline(always)]
-fn first<S: Isa, M: Pass>(
+fn first<S: Isa, M: Pass, const ENDS: bool>(
     s: S,
     now: &M::State<S::W>,
     before: &M::State<S::W>,
@@ -584,7 +776,8 @@ fn first<S: Isa, M: Pass>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Position => u.splat(&lane(s, *then, left)),
+                Holds::Position | Holds::Counter if ENDS => u.splat(&[0; 16]),
+                Holds::Position | Holds::Counter => u.splat(&lane(s, *then, left)),
                 Holds::Hash { .. } => s.first(*now),
                 Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),
                 Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
@@ -692,17 +885,36 @@ impl<S: Isa, M: Pass> Text<S, M> {
     }
 }
 
-/// Which block of state is hashed a row later, and in which field: where there is no
-/// encryption to wait for, none.
-const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
+/// Which block of state is a counter, for [`Places`].
+pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<usize> {
     let mut i = 0;
-    while i < M::ALONG.blocks.len() && M::OUTPUT {
+    while i < M::ALONG.blocks.len() && S::ROUNDS {
+        if let Holds::Counter = M::ALONG.blocks[i] {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Which block of state is a hash, and in which field.
+const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
+    let mut i = 0;
+    while i < M::ALONG.blocks.len() {
         if let Holds::Hash { polyval } = M::ALONG.blocks[i] {
             return Some((i, polyval));
         }
         i += 1;
     }
     None
+}
+
+/// The same of a hash that is computed a row later: not where there is no encryption to wait for.
+const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
+    match M::OUTPUT {
+        true => hash_of::<M>(),
+        false => None,
+    }
 }
 
 /// Whether rows may be of any width: then the remainder of a message is processed one

@@ -8,16 +8,17 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, Tables};
+use crate::block::{Block, MAX_UNIT, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
-use crate::facts::{Fact, One};
+use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::pass::{
     Feed, HEADER, Last, Link, Pass, Piece, State, Tail, rows, two_pieces, uniform, whole_end,
 };
-use crate::rows::{Hashing, Single, all_rows, in_units, lane};
+use crate::places::Places;
+use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
@@ -63,33 +64,48 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
     verdict: Option<&mut Block>,
 ) {
     let u = s.unit();
-    let rows = rows::<M>(job.len);
-    let more = if const { M::ALONG.ends_alike } {
-        job.len % 16
-    } else {
-        0
-    };
+    let (len, rows) = (job.len, 0..rows::<M>(job.len));
     let data = job.data_len.div_ceil(16);
-    let blocks = data + rows + more.div_ceil(16) + 1;
-    let hashing = &Hashing::new(u, (tables, S::LANES), data, blocks);
+    let blocks = match M::ALONG.ends_alike {
+        true => (len + 15) >> 4,
+        false => rows.end,
+    };
+    let hashing = &Hashing::new(u, (tables, S::LANES), data, data + blocks + 1);
+    let few = &Few::new(u, core::array::from_ref(job), key, verdict.is_some());
     // Before the keys are loaded: it may call, and they would be saved around the call.
-    let fact = Fact::new(job, key, verdict.is_some());
-    let h = M::header(&One { s: u, fact });
+    let h = M::header(few);
     let c = &Single {
         c: uniform::<_, M>(u, keys, key),
         hashing,
     };
     let text = (job.src, job.dst);
-    whole::<S::Unit, M>(
-        u,
+    let ciphers = ciphers::<S, M>(s, (keys, key));
+    whole::<S::Unit, M, 1>(
+        few,
         c,
-        job,
         h,
-        verdict,
+        verdict.map(core::array::from_mut),
         #[inline(always)]
-        // SAFETY: they are inside the text.
-        |state| unsafe {
-            all_rows::<S, M, LONG>(s, (keys, key), hashing, text, 0..rows, more, state)
+        |state| {
+            let mut start = [[0; 16]; MAX_UNIT];
+            // Short messages would only wait for them.
+            let counter = const { counter_of::<S, M>() }.filter(|_| LONG);
+            let places = counter.map(|i| {
+                u.store_row(state.blocks()[i], &mut start);
+                Places::new(&start[0], Places::base(&ciphers.1, state.blocks()[i]))
+            });
+            let places = places.as_ref();
+            // SAFETY: they are inside the text.
+            unsafe {
+                match M::ALONG.ends_alike {
+                    true => all_rows::<S, M, LONG, true>(
+                        ciphers, hashing, places, text, rows, len, state,
+                    ),
+                    false => all_rows::<S, M, LONG, false>(
+                        ciphers, hashing, places, text, rows, len, state,
+                    ),
+                }
+            }
         },
     );
 }
@@ -107,16 +123,15 @@ pub(crate) fn chain<N: Isa, M: Pass>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let fact = Fact::new(job, key, verdict.is_some());
-    let h = M::header(&One { s: n, fact });
+    let few = &Few::new(n, core::array::from_ref(job), key, verdict.is_some());
+    let h = M::header(few);
     let c = &uniform::<_, M>(n, keys, key);
     let rows = rows::<M>(job.len);
-    whole::<N, M>(
-        n,
+    whole::<N, M, 1>(
+        few,
         c,
-        job,
         h,
-        verdict,
+        verdict.map(core::array::from_mut),
         #[inline(always)]
         |mut state| {
             if const { !matches!(M::LINK, Link::None) && N::ROUNDS } {
@@ -199,22 +214,29 @@ unsafe fn linked<N: Isa, M: Pass>(
     )
 }
 
-/// A message from its header to its tag, with `all` its rows.
+/// Messages from their headers to their tags, with `all` their rows. Where tags are compared,
+/// `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
-fn whole<U: Isa, M: Pass>(
-    u: U,
+pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
     c: &impl Cipher<W = U::W>,
-    job: &Job,
     mut h: [U::W; HEADER],
-    verdict: Option<&mut Block>,
+    verdicts: Option<&mut [Block; N]>,
     all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
 ) {
+    let (u, job) = (few.s, &few.jobs[0]);
     if M::NONCE {
-        // SAFETY: the nonce has 16 bytes.
-        h[0] = u.splat(unsafe { &*job.nonce.cast::<Block>() });
+        // SAFETY: nonces have 16 bytes.
+        h[0] = unsafe {
+            few.load(
+                #[inline(always)]
+                |job| job.nonce,
+                16,
+            )
+        };
     }
     let mut state = M::begin(c, &mut h);
-    absorb::<U, M>(u, c, job, &mut state);
+    absorb::<U, M, N>(few, c, &mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
     if !const { M::ALONG.ends_alike } {
@@ -226,41 +248,67 @@ fn whole<U: Isa, M: Pass>(
     }
     let tag = M::tag(c, &h, state);
     let len = job.tag_len.min(16) as usize;
-    // SAFETY: the tag has that many bytes, and is readable or writable.
+    // SAFETY: tags have that many bytes, and are readable or writable.
     unsafe {
-        let Some(verdict) = verdict else {
-            return u.store_first(tag, job.tag, len);
+        let Some(verdicts) = verdicts else {
+            return few.store(
+                tag,
+                #[inline(always)]
+                |job| job.tag,
+                len,
+            );
         };
-        let given = u.load_first(job.tag, len);
+        let given = few.load(
+            #[inline(always)]
+            |job| job.tag,
+            len,
+        );
         let bytes = u.splat(&[len as u8; 16]).first_bytes();
-        *verdict = lane(u, (tag ^ given) & bytes, 0);
+        let differs = (tag ^ given) & bytes;
+        if N == 1 {
+            verdicts[0] = lane(u, differs, 0);
+        } else {
+            u.store(differs, verdicts.as_mut_ptr().cast());
+        }
     }
 }
 
 /// Absorbs the associated data, which is one component.
 #[inline(always)]
-fn absorb<U: Isa, M: Pass>(u: U, c: &impl Cipher<W = U::W>, job: &Job, state: &mut M::State<U::W>) {
+fn absorb<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: &impl Cipher<W = U::W>,
+    state: &mut M::State<U::W>,
+) {
     let Some(tail) = M::DATA else { return };
-    if job.data_len == 0 {
+    let mut len = few.jobs[0].data_len;
+    if len == 0 {
         return;
     }
-    let (mut data, mut len) = (job.data, job.data_len);
+    let mut begin = 0;
     if let Some(begins) = M::DATA_BEGINS {
-        let begin = begins(len).min(len);
-        (data, len) = (data.wrapping_add(begin), len - begin);
+        begin = begins(len).min(len);
+        len -= begin;
     }
+    let part = |at: usize, len: usize| Piece {
+        // SAFETY: rows and what they leave are inside the associated data.
+        block: unsafe {
+            few.load(
+                #[inline(always)]
+                |job| job.data.wrapping_add(begin + at),
+                len,
+            )
+        },
+        count: few.s.splat(&[len as u8; 16]),
+    };
     let rows = tail.rows(len, M::ROW.data_stride, 16);
-    // SAFETY: rows and what they leave are inside the associated data.
-    unsafe {
-        for row in 0..rows {
-            let x = piece(u, data.wrapping_add(row * M::ROW.data_stride), 16);
-            M::absorb(c, state, x.block, row);
-        }
-        let done = rows * M::ROW.data_stride;
-        let left = len - done;
-        if left > 0 {
-            M::absorb_last(c, state, piece(u, data.wrapping_add(done), left));
-        }
+    for row in 0..rows {
+        let x = part(row * M::ROW.data_stride, 16);
+        M::absorb(c, state, x.block, row);
+    }
+    let done = rows * M::ROW.data_stride;
+    if len > done {
+        M::absorb_last(c, state, part(done, len - done));
     }
 }
 

@@ -327,6 +327,87 @@ fn counters_from_every_byte_on() {
     }
 }
 
+/// The product of GHASH, SP 800-38D section 6.3.
+fn ghash_product(x: u128, y: u128) -> u128 {
+    let mut power = y;
+    let mut product = 0;
+    for i in (0..128).rev() {
+        if x >> i & 1 == 1 {
+            product ^= power;
+        }
+        power = match power & 1 {
+            1 => power >> 1 ^ 0xe1 << 120,
+            _ => power >> 1,
+        };
+    }
+    product
+}
+
+/// The nonce of 16 bytes that makes GCM begin with block `j0`:
+/// `j0 = (nonce H ^ length) H`.
+fn nonce_for(raw: &[u8], j0: u128) -> [u8; 16] {
+    let h = aescomb_ref::encrypt("ecb", raw, &[], &[0; 16]).expect("a block");
+    let h = u128::from_be_bytes(h.try_into().expect("a block"));
+    // H^(2^128 - 2), whose bits are all ones but the last.
+    let (mut inverse, mut square) = (1 << 127, h);
+    for _ in 1..128 {
+        square = ghash_product(square, square);
+        inverse = ghash_product(inverse, square);
+    }
+    let length = 128;
+    ghash_product(ghash_product(j0, inverse) ^ length, inverse).to_be_bytes()
+}
+
+/// GCM's counters from every last byte on, some of which overflow 16 bits and all 32; messages that
+/// follow each other by the number of a register's blocks, of one length and of many.
+#[test]
+fn counters_of_gcm_from_every_byte_on() {
+    let raw = raw_key(Mode::Gcm, 0);
+    let key = AnyKey::for_mode(Mode::Gcm, &raw).expect("a good key");
+    let data = [9; 12];
+    let messages: Vec<_> = (0..=255_u32)
+        .map(|last| {
+            let counter = [0xffff_ff00, 0x00ff_ff00, 0x1234_5600][last as usize % 3] | last;
+            let nonce = nonce_for(&raw, 0x5a << 120 | u128::from(counter));
+            let len = match last / 8 % 4 {
+                0 => 10 + last as usize % 23,
+                1 => 100,
+                2 => 100 + last as usize % 8 * 30,
+                _ => 600 + last as usize * 18,
+            };
+            let text = paint(len, 3);
+            let sealed = aescomb_ref::seal(Mode::Gcm.name(), &raw, &nonce, &[&data], &text, 16);
+            (nonce, text, sealed.expect("a mode of the oracle"))
+        })
+        .collect();
+    for backend in backends() {
+        let mut texts: Vec<_> = messages.iter().map(|(_, text, _)| text.clone()).collect();
+        let mut tags = vec![[0; 16]; texts.len()];
+        let mut batch: Vec<_> = texts
+            .iter_mut()
+            .zip(&mut tags)
+            .zip(&messages)
+            .map(|((text, tag), (nonce, ..))| {
+                let message = Message::new(Text::in_place(text));
+                message.nonce(nonce).associated_data(&data).tag(tag)
+            })
+            .collect();
+        let mut comb = comb(backend, backend.max_lanes());
+        comb.seal(&key, &mut batch).expect("a good batch");
+        for ((text, tag), (nonce, _, sealed)) in texts.iter().zip(&tags).zip(&messages) {
+            let right = *text == sealed.text && tag[..] == sealed.tag;
+            assert!(right, "{backend} {nonce:x?}");
+        }
+    }
+    for (nonce, text, sealed) in &messages {
+        let (mut text, mut tag) = (text.clone(), [0; 16]);
+        key.seal_in_place(nonce, &data, &mut text, &mut tag)
+            .expect("a good message");
+        let right = text == sealed.text && tag[..] == sealed.tag;
+        assert!(right, "one message, {nonce:x?}");
+    }
+}
+
 /// One scheduler for calls of all kinds, some of them refused, some of messages that
 /// fail: nothing of one call shows in another.
 #[test]

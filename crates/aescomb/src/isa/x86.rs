@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::{Product, RoundKeys, Wide, is_tweaked};
-use crate::block::{Block, LINE};
+use crate::block::{Block, LINE, MAX_UNIT};
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
@@ -1357,12 +1357,38 @@ pub(crate) fn add_products<V: Vector, const U: usize>(
     [Words([low]), Words([middle]), Words([high])]
 }
 
+/// Reduces the sums.
+#[inline(always)]
+pub(crate) fn reduce_each<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> Words<V, 1> {
+    let [Words([low]), Words([middle]), Words([high])] = sums;
+    // SAFETY: values of the vector type exist.
+    Words([unsafe { V::reduced::<F>(&[low, middle, high]) }])
+}
+
 /// Reduces the sums and adds up all blocks, in the first.
 #[inline(always)]
 pub(crate) fn reduce_sums<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
-    let [Words([low]), Words([middle]), Words([high])] = sums;
+    let Words([x]) = reduce_each::<F, V>(sums);
     // SAFETY: values of the vector type exist.
-    unsafe { V::reduced::<F>(&[low, middle, high]).fold() }
+    unsafe { x.fold() }
+}
+
+/// Adds up the blocks of each register, in the place that has its number.
+#[inline(always)]
+pub(crate) fn fold_each<V: Vector>(x: &[Words<V, 1>; MAX_UNIT]) -> Words<V, 1> {
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        let sum = |a: V, b: V| {
+            let (a, b) = V::unzip(a, b);
+            a.xor(b)
+        };
+        let [a, b, c, d] = [x[0].0[0], x[1].0[0], x[2].0[0], x[3].0[0]];
+        Words([match V::BLOCKS {
+            1 => a,
+            2 => sum(a, b),
+            _ => sum(sum(a, b), sum(c, d)),
+        }])
+    }
 }
 
 /// The blocks of `x` `n` blocks up, and zeros.
@@ -2022,6 +2048,13 @@ macro_rules! token {
                         let (at, len) = of(0);
                         return self.load_first(at, len);
                     }
+                    if const { !<$vector>::MASKS && Self::LANES == 2 } {
+                        let part = |l| {
+                            let (at, len) = of(l);
+                            <$vector>::load_first(at, len)
+                        };
+                        return $crate::isa::x86::Words([<$vector>::unzip(part(0), part(1)).0; $u]);
+                    }
                     if const { !<$vector>::MASKS } {
                         let mut parts = [(core::ptr::null(), 0); Self::LANES];
                         for l in 0..Self::LANES {
@@ -2048,6 +2081,15 @@ macro_rules! token {
             ) {
                 // SAFETY: the token, and the caller's bytes.
                 unsafe {
+                    if const { !<$vector>::MASKS && Self::LANES == 2 } {
+                        let part = |l, x: $vector| {
+                            let (to, len) = of(l);
+                            x.store_first(to, len);
+                        };
+                        part(0, x.0[0]);
+                        part(1, <$vector>::unzip(x.0[0], x.0[0]).1);
+                        return;
+                    }
                     if const { !<$vector>::MASKS } {
                         let mut parts = [(core::ptr::null_mut(), 0); Self::LANES];
                         for l in 0..Self::LANES {
@@ -2076,6 +2118,22 @@ macro_rules! token {
                 y: Self::W,
             ) -> $crate::isa::Sums<Self> {
                 $crate::isa::x86::add_products(sums, x, y)
+            }
+
+            #[inline(always)]
+            fn reduce_each<F: $crate::isa::Product>(
+                self,
+                sums: $crate::isa::Sums<Self>,
+            ) -> $crate::isa::x86::Words<$vector, 1> {
+                $crate::isa::x86::reduce_each::<F, _>(sums)
+            }
+
+            #[inline(always)]
+            fn fold_each(
+                self,
+                x: &[$crate::isa::x86::Words<$vector, 1>; $crate::block::MAX_UNIT],
+            ) -> $crate::isa::x86::Words<$vector, 1> {
+                $crate::isa::x86::fold_each(x)
             }
 
             #[inline(always)]

@@ -21,7 +21,7 @@
 
 use super::{Gcm, Gmac};
 use crate::backend::Backend;
-use crate::block::{MAX_LANES, Tables};
+use crate::block::{MAX_LANES, POWERS, Tables};
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -146,10 +146,10 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: true }, Holds::Position],
-        tables: POWERS,
-        solo_from: 40,
-        lanes_below: 176,
+        blocks: &[Holds::Hash { polyval: true }, Holds::Counter],
+        tables: POWERS_COST,
+        solo_from: 0,
+        lanes_below: 256,
         ends_alike: true,
     };
     const HEADER: usize = 2;
@@ -223,7 +223,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 }
 
 /// About how many rows' time `powers` takes.
-pub(super) const POWERS: usize = 8;
+pub(super) const POWERS_COST: usize = 8;
 
 /// Of the key's first constant H, as many powers as `blocks` want and there is room for,
 /// from the last to the first.
@@ -245,10 +245,8 @@ pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, ta
         i *= 2;
     }
     let rows = blocks.div_ceil(S::LANES).max(1);
-    for row in tables.rchunks_exact_mut(S::LANES).take(rows) {
-        let mut powers = [[0; 16]; MAX_LANES];
-        s.store_row(power, &mut powers);
-        row.copy_from_slice(&powers[..S::LANES]);
+    for row in tables[..POWERS].rchunks_exact_mut(S::LANES).take(rows) {
+        s.store_to(power, row);
         power = power.mul::<F>(square);
     }
 }
@@ -256,7 +254,7 @@ pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, ta
 /// One block of CTR.
 #[inline(always)]
 fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
-    let y = c.encrypt(counter.swap_bytes()) ^ x;
+    let y = c.encrypt_counter(*counter) ^ x;
     *counter = counter.count32(c.stride());
     y
 }
@@ -269,10 +267,10 @@ impl Pass for Mac {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Hash { polyval: true }],
-        tables: POWERS,
-        solo_from: 128,
+        tables: POWERS_COST,
+        solo_from: 0,
+        lanes_below: 256,
         ends_alike: true,
-        ..Along::NO
     };
     const HEADER: usize = 2;
     const OUTPUT: bool = false;

@@ -17,7 +17,7 @@
 #![forbid(unsafe_code)]
 
 use super::GcmSiv;
-use super::gcm::{POWERS, powers};
+use super::gcm::{POWERS_COST, powers};
 use crate::block::Tables;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
@@ -118,7 +118,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Hash { polyval: true }],
-        tables: POWERS,
+        tables: POWERS_COST,
         ..Along::NO
     };
     const HEADER: usize = 2;

@@ -26,7 +26,7 @@
 #![forbid(unsafe_code)]
 
 use super::Julius;
-use super::gcm::{POWERS, powers};
+use super::gcm::{POWERS_COST, powers};
 use crate::backend::Backend;
 use crate::block::Tables;
 use crate::cipher::Cipher;
@@ -134,7 +134,7 @@ impl Pass for Hash {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Hash { polyval: false }],
-        tables: POWERS,
+        tables: POWERS_COST,
         ..Along::NO
     };
     const HEADER: usize = 3;
@@ -213,7 +213,7 @@ impl Pass for Seal {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Position, Holds::Sum],
-        tables: POWERS,
+        tables: POWERS_COST,
         ..Along::NO
     };
     const HEADER: usize = 3;
@@ -261,7 +261,7 @@ impl Pass for Open {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
-        tables: POWERS,
+        tables: POWERS_COST,
         ..Along::NO
     };
     const HEADER: usize = 4;

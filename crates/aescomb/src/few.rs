@@ -1,0 +1,221 @@
+//! A few messages under one key, as many as a register has blocks, from their beginnings to their
+//! ends: what is done once a message is done for all of them, in a lane for each. Short ones have
+//! their blocks in these lanes, too; the rows of others are done one message after the other.
+//!
+//! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
+#![allow(unsafe_code)]
+
+use crate::block::{Block, MAX_UNIT, Tables};
+use crate::cipher::{Cipher, Uniform};
+use crate::expanded::Expanded;
+use crate::facts::Few;
+use crate::isa::{Isa, Wide};
+use crate::job::Job;
+use crate::parts::{some, some_mut};
+use crate::pass::{MAX_STATE, Pass, State, rows};
+use crate::places::Places;
+use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of};
+use crate::solo::{has_solos, whole};
+
+/// A register of `S`.
+type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
+
+/// Whether `M` has messages that are done a few at a time: of its state, one block counts after
+/// the rows, which is a hash.
+pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
+    let lanes = <S::Unit as Isa>::LANES;
+    has_solos::<S, M>() && M::ALONG.ends_alike && lanes > 1 && lanes <= MAX_UNIT
+}
+
+/// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
+/// Where tags are compared, `verdicts` receive what they differ by from those that were given.
+#[inline(always)]
+pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
+    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    key: &Expanded,
+    tables: &Tables,
+    jobs: &[Job; N],
+    verdicts: Option<&mut [Block; N]>,
+) {
+    let few = &Few::new(c.1.s, jobs, key, verdicts.is_some());
+    let h = M::header(few);
+    whole::<S::Unit, M, N>(
+        few,
+        &c.1,
+        h,
+        verdicts,
+        #[inline(always)]
+        |state| {
+            let len = jobs[0].len;
+            if len < M::ALONG.lanes_below && jobs.iter().all(|job| job.len == len) {
+                equal::<S::Unit, M, N>(few, c.1, tables, state)
+            } else if jobs.iter().all(|job| job.len <= MIXED) {
+                mixed::<S::Unit, M, N>(few, c.1, state)
+            } else {
+                one_by_one::<S, M, N>(c, tables, jobs, state)
+            }
+        },
+    );
+}
+
+/// Messages of more than so many bytes, of which the lengths differ, do not have their blocks in
+/// their lanes: masks and places are worked out for each.
+const MIXED: usize = 32;
+
+/// Blocks of messages of one length in their lanes.
+#[inline(always)]
+fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: Uniform<'_, U>,
+    tables: &Tables,
+    mut state: M::State<U::W>,
+) -> M::State<U::W> {
+    let len = few.jobs[0].len;
+    let hashing = EqualHashing::new(few.s, tables, len.div_ceil(16));
+    let left = len % 16;
+    let mut done = 0;
+    while done < len - left {
+        row::<U, M, N>(few, hashing.cipher(c, None), &mut state, done, 16);
+        done += 16;
+    }
+    if left > 0 {
+        let c = hashing.cipher(c, Some(left));
+        row::<U, M, N>(few, c, &mut state, done, left);
+    }
+    hashing.close::<M>(state)
+}
+
+/// The same of messages whose lengths differ.
+#[inline(always)]
+fn mixed<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: Uniform<'_, U>,
+    mut state: M::State<U::W>,
+) -> M::State<U::W> {
+    let (u, jobs) = (few.s, few.jobs);
+    let most = jobs.iter().fold(0, |most, job| job.len.max(most));
+    let mut done = 0;
+    while done < most {
+        let mut left = [0; MAX_UNIT];
+        for (left, job) in left.iter_mut().zip(jobs) {
+            *left = job.len.saturating_sub(done).min(16);
+        }
+        let count = u.in_all_bytes(&left);
+        let before = state;
+        // SAFETY: they have so many bytes left.
+        unsafe {
+            let x = u.gather_part(
+                #[inline(always)]
+                |l| some(jobs[l].src.wrapping_add(done), left[l]),
+            );
+            let y = M::step(&Mixed::new(c, count), &mut state, x, done / 16);
+            if M::OUTPUT {
+                u.scatter_part(
+                    y,
+                    #[inline(always)]
+                    |l| some_mut(jobs[l].dst.wrapping_add(done), left[l]),
+                );
+            }
+        }
+        // What has ended keeps its state.
+        let goes_on = count.any();
+        state = M::State::from_fn(
+            #[inline(always)]
+            |i| match (state.blocks().get(i), before.blocks().get(i)) {
+                (Some(now), Some(before)) => U::W::select(goes_on, *now, *before),
+                _ => c.zero(),
+            },
+        );
+        done += 16;
+    }
+    state
+}
+
+/// A row of messages that have `bytes` bytes from byte `done` on, at most 16.
+#[inline(always)]
+fn row<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: impl Cipher<W = U::W>,
+    state: &mut M::State<U::W>,
+    done: usize,
+    bytes: usize,
+) {
+    // SAFETY: they have them.
+    unsafe {
+        let x = few.load(
+            #[inline(always)]
+            |job| job.src.wrapping_add(done),
+            bytes,
+        );
+        let y = M::step(&c, state, x, done / 16);
+        if M::OUTPUT {
+            few.store(
+                y,
+                #[inline(always)]
+                |job| job.dst.wrapping_add(done),
+                bytes,
+            );
+        }
+    }
+}
+
+/// The rows of one message after the other. What comes of them is the block of state that is a
+/// hash.
+#[inline(always)]
+fn one_by_one<S: Isa, M: Pass, const N: usize>(
+    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    tables: &Tables,
+    jobs: &[Job; N],
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let u = c.1.s;
+    let mut before = [[[0; 16]; MAX_UNIT]; MAX_STATE];
+    for (blocks, x) in before.iter_mut().zip(state.blocks()) {
+        u.store_row(*x, blocks);
+    }
+    let counter = const { counter_of::<S, M>() };
+    let mut bases = [[0; 16]; MAX_UNIT];
+    if let Some(i) = counter {
+        u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases);
+    }
+    let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
+    for (l, job) in jobs.iter().enumerate() {
+        let state = |without: Option<usize>| {
+            M::State::from_fn(
+                #[inline(always)]
+                |i| match without == Some(i) {
+                    true => u.splat(&[0; 16]),
+                    false => u.splat(&before[i.min(MAX_STATE - 1)][l]),
+                },
+            )
+        };
+        sums[l] = if rows::<M>(job.len) >= S::LANES {
+            let places = counter.map(|i| Places::new(&before[i][l], u.splat(&bases[l])));
+            all_of::<S, M, true>(c, tables, places.as_ref(), job, state(counter))
+        } else {
+            all_of::<S, M, false>(c, tables, None, job, state(None))
+        };
+    }
+    let sums = u.fold_each(&sums);
+    M::State::from_fn(
+        #[inline(always)]
+        |_| sums,
+    )
+}
+
+/// The rows of one message; its hash is the sum of all lanes.
+#[inline(always)]
+fn all_of<S: Isa, M: Pass, const LONG: bool>(
+    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    tables: &Tables,
+    places: Option<&Places<'_, S::Unit>>,
+    job: &Job,
+    state: M::State<UnitOf<S>>,
+) -> UnitOf<S> {
+    let (len, rows) = (job.len, 0..rows::<M>(job.len));
+    let hashing = &Hashing::open(c.1.s, (tables, S::LANES), (len + 15) >> 4);
+    let text = (job.src, job.dst);
+    // SAFETY: rows and what they leave are inside the text.
+    let state = unsafe { all_rows::<S, M, LONG, true>(c, hashing, places, text, rows, len, state) };
+    hashing.close::<M>(&state)
+}
