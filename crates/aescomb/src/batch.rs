@@ -55,6 +55,9 @@ pub enum Layout<'a, O> {
     },
 }
 
+/// See [`Layout::place`].
+type Place = (usize, usize, usize, usize);
+
 /// `$body` with `$layout` of a kind that is known: it is asked for once for all messages.
 macro_rules! by_layout {
     ($of:expr, $layout:ident => $body:expr) => {
@@ -95,31 +98,50 @@ impl<'a, O: Offset> Layout<'a, O> {
     /// each rule. No buffer has so many bytes: lengths that have it are wrong, and so are
     /// differences that fall below zero.
     #[inline(always)]
-    pub(crate) fn place(&self, i: usize, end: usize) -> (usize, usize, usize, usize) {
+    pub(crate) fn place(&self, i: usize, end: usize) -> Place {
+        let mut place = (0, 0, 0, 0);
+        self.walk(i..i + 1, end, |of_i| place = of_i);
+        place
+    }
+
+    /// The same of messages `range`, in their order.
+    #[inline(always)]
+    fn walk(&self, range: Range<usize>, end: usize, mut f: impl FnMut(Place)) {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
-        match self {
+        match *self {
             Layout::Offsets(offsets) => {
-                let (from, to) = (get(offsets[i]), get(offsets[i + 1]));
-                let len = to.wrapping_sub(from);
-                (from, len, len, from | to | len | end.wrapping_sub(to))
+                let mut from = get(offsets[range.start]);
+                for to in &offsets[range.start + 1..=range.end] {
+                    let to = get(*to);
+                    let len = to.wrapping_sub(from);
+                    f((from, len, len, from | to | len | end.wrapping_sub(to)));
+                    from = to;
+                }
             }
             Layout::Slots { starts, lengths } => {
-                let (start, len) = (get(starts[i]), get(lengths[i]));
-                let before = match i {
+                // It was found good before.
+                let mut before = match range.start {
                     0 => 0,
-                    // It was found good before.
                     i => get(starts[i - 1]).wrapping_add(get(lengths[i - 1])),
                 };
-                let left = end.wrapping_sub(start);
-                let wrong = start | len | left | left.wrapping_sub(len);
-                (start, len, len, wrong | start.wrapping_sub(before))
+                for (start, len) in starts[range.clone()].iter().zip(&lengths[range]) {
+                    let (start, len) = (get(*start), get(*len));
+                    let left = end.wrapping_sub(start);
+                    let wrong = start | len | left | left.wrapping_sub(len);
+                    f((start, len, len, wrong | start.wrapping_sub(before)));
+                    before = start.wrapping_add(len);
+                }
             }
             Layout::Ring { stride, lengths } => {
-                let (start, len) = (i.saturating_mul(*stride), get(lengths[i]));
-                let left = end.wrapping_sub(start);
-                let wrong = start | len | left | left.wrapping_sub(len);
-                let most = (*stride).min(SIGN - 1);
-                (start, len, most.min(left), wrong | most.wrapping_sub(len))
+                let mut start = range.start.saturating_mul(stride);
+                let most = stride.min(SIGN - 1);
+                for len in &lengths[range] {
+                    let len = get(*len);
+                    let left = end.wrapping_sub(start);
+                    let wrong = start | len | left | left.wrapping_sub(len);
+                    f((start, len, most.min(left), wrong | most.wrapping_sub(len)));
+                    start = start.saturating_add(stride);
+                }
             }
         }
     }
@@ -720,12 +742,11 @@ impl<O: Offset> Packed<'_, O> {
         let bounds = call.bounds(self.attached);
         let (_, first_len, ..) = layout.place(0, src_end);
         let (mut wrong, mut lengths, mut other) = (0, 0, 0);
-        for i in 0..layout.len() {
-            let (_, len, _, bad) = layout.place(i, src_end);
+        layout.walk(0..layout.len(), src_end, |(_, len, _, bad)| {
             wrong |= bad;
             lengths |= len;
             other |= len ^ first_len;
-        }
+        });
         let mut good = is_short(lengths);
         if self.fits_where_it_is(&bounds) {
             good &= bounds.fit(lengths, usize::MAX).0;
@@ -747,22 +768,25 @@ impl<O: Offset> Packed<'_, O> {
         if let Some(data) = self.data_layout {
             let (_, first, ..) = data.place(0, self.data.len());
             let mut lengths = 0;
-            for i in 0..layout.len() {
-                let (_, len, _, bad) = data.place(i, self.data.len());
-                wrong |= bad;
-                lengths |= len;
-                others |= len ^ first;
-            }
+            by_layout!(data, data => {
+                data.walk(0..layout.len(), self.data.len(), |(_, len, _, bad)| {
+                    wrong |= bad;
+                    lengths |= len;
+                    others |= len ^ first;
+                });
+            });
             good &= is_short(lengths);
         }
         if let Some(results) = &mut self.results {
-            for (i, result) in results.iter_mut().enumerate() {
-                let (_, len, ..) = layout.place(i, src_end);
-                *result = MessageResult {
-                    status: Status::Done,
-                    len: bounds.fit(len, 0).1,
-                };
-            }
+            let mut results = results.iter_mut();
+            layout.walk(0..layout.len(), src_end, |(_, len, ..)| {
+                if let Some(result) = results.next() {
+                    *result = MessageResult {
+                        status: Status::Done,
+                        len: bounds.fit(len, 0).1,
+                    };
+                }
+            });
         }
         (good && wrong & SIGN == 0, other == 0, others == 0)
     }
@@ -793,15 +817,17 @@ impl<O: Offset> Packed<'_, O> {
         } = self.text;
         let bounds = call.bounds(self.attached);
         let (mut wrong, mut lengths) = (0, 0);
-        for (k, job) in jobs.iter_mut().enumerate() {
+        let range = first..first + jobs.len();
+        let mut of_text = jobs.iter_mut();
+        layout.walk(range.clone(), src_end, |(start, len, room, bad)| {
             one_by_one();
-            let (start, len, room, bad) = layout.place(first + k, src_end);
+            let Some(job) = of_text.next() else { return };
             (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
             let room = room.min(dst_end.saturating_sub(start));
             (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
             wrong |= bad;
             lengths |= len;
-        }
+        });
         let mut good = true;
         if self.fits_where_it_is(&bounds) {
             good &= bounds.fit(lengths, usize::MAX).0;
@@ -849,12 +875,14 @@ impl<O: Offset> Packed<'_, O> {
             }
         }
         if ALL && let Some(data) = self.data_layout {
-            for (k, job) in jobs.iter_mut().enumerate() {
+            let (at_data, data_end) = (self.data.as_ptr(), self.data.len());
+            let mut of_data = jobs.iter_mut();
+            by_layout!(data, data => data.walk(range, data_end, |(at, len, _, bad)| {
                 one_by_one();
-                let (at, len, _, bad) = data.place(first + k, self.data.len());
-                (job.data, job.data_len) = (self.data.as_ptr().wrapping_add(at), len);
+                let Some(job) = of_data.next() else { return };
+                (job.data, job.data_len) = (at_data.wrapping_add(at), len);
                 wrong |= bad;
-            }
+            }));
         }
         if let Some(keys) = self.keys {
             for (job, key) in jobs.iter_mut().zip(&keys[first..]) {
