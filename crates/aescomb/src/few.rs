@@ -175,7 +175,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
     }
     let counter = const { counter_of::<S, M>() };
     let mut bases = [[0; 16]; MAX_UNIT];
-    if let Some(i) = counter {
+    if let Some((i, _)) = counter {
         u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
@@ -190,7 +190,11 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
             )
         };
         sums[l] = if rows::<M>(job.len) >= S::LANES {
-            let places = counter.map(|i| Places::new(&before[i][l], u.splat(&bases[l])));
+            let places = counter.map(|(i, nonce)| {
+                let public = job.nonce_len as usize == nonce;
+                Places::new(&before[i][l], u.splat(&bases[l]), public)
+            });
+            let counter = counter.map(|(i, _)| i);
             all_of::<S, M, true>(c, tables, places.as_ref(), job, state(counter))
         } else {
             all_of::<S, M, false>(c, tables, None, job, state(None))

@@ -255,8 +255,8 @@ pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
     /// The same, which is a counter of 32 bits in reverse byte order, for
-    /// [`Cipher::encrypt_counter`].
-    Counter,
+    /// [`Cipher::encrypt_counter`]. It is public where the nonce has `nonce` bytes.
+    Counter { nonce: usize },
     /// The sum of something of all blocks so far.
     Sum,
     /// A hash by [`Cipher::hash`], in this field.

@@ -2,6 +2,9 @@
 //! differ in their last byte, but where it overflows. A row is what is the same in all its blocks,
 //! with the first round key, plus a constant: there is no counter to step and to put in order.
 //!
+//! The index of the table is the last byte of a counter. It is used where that is public: not in
+//! GCM with a nonce that does not have 12 bytes, whose counter comes of the key ([`SECRET`]).
+//!
 //! `unsafe` here rests on one fact: a row of `LANES` blocks from `low` on is in the table,
 //! as `low + LANES <= 256`.
 #![allow(unsafe_code)]
@@ -31,23 +34,34 @@ static LAST_BYTES: LastBytes = {
 pub(crate) struct Places<'t, U: Isa> {
     /// The first counter, in reverse byte order.
     start: &'t Block,
-    /// How many 256ths the next row's first is further on than that with 0 for its last byte, and
-    /// its own last byte.
-    upper: Cell<usize>,
+    /// Blocks before the next row.
+    done: Cell<usize>,
+    /// The last byte of the next row's first counter; `SECRET` where that is not public.
     low: Cell<usize>,
     /// The next row's counters with 0 for their last bytes, and the first round key added, in all
     /// lanes.
     base: Cell<U::W>,
 }
 
+/// All but the last byte of a counter in reverse byte order.
+const UPPER: Block = (!0xff_u128).to_le_bytes();
+
+/// For counters that come of the key: they must not be an index, and no branch may depend on them.
+/// They are stepped.
+const SECRET: usize = 2 * VALUES;
+
 impl<'t, U: Isa<Unit = U>> Places<'t, U> {
-    /// From `start` on, of which `base` is what `base` made.
+    /// From `start` on, of which `base` is what `base` made, if it is `public`.
     #[inline(always)]
-    pub(crate) fn new(start: &'t Block, base: U::W) -> Self {
+    pub(crate) fn new(start: &'t Block, base: U::W, public: bool) -> Self {
+        let low = match public {
+            true => usize::from(start[0]),
+            false => SECRET,
+        };
         Places {
             start,
-            upper: Cell::new(0),
-            low: Cell::new(usize::from(start[0])),
+            done: Cell::new(0),
+            low: Cell::new(low),
             base: Cell::new(base),
         }
     }
@@ -61,7 +75,8 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     /// CIPH_K of the next row's.
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa<Unit = U>>(&self, c: &Uniform<'_, S>) -> S::W {
-        let (s, low) = (c.s, self.low.get());
+        let (s, low, done) = (c.s, self.low.get(), self.done.get());
+        self.done.set(done + S::LANES);
         let next = low + S::LANES;
         let x = if next <= VALUES {
             self.low.set(next);
@@ -70,18 +85,16 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
             s.repeat(self.base.get()) ^ row
         } else {
             let count = |n: usize| s.splat(&(n as u128).to_le_bytes());
-            let start = s.splat(self.start) & s.splat(&UPPER);
-            let upper = self.upper.get();
-            let row = start.count32(s.iota().count32(count(upper * VALUES + low)));
-            let base = start.count32(count((upper + 1) * VALUES));
-            self.base.set(s.first(base.swap_bytes() ^ c.round_key(0)));
-            self.upper.set(upper + 1);
-            self.low.set(next - VALUES);
+            let row = s.splat(self.start).count32(s.iota().count32(count(done)));
+            if low < SECRET {
+                // The next row's, in which no last byte overflows: its number is small.
+                let next_row = s.first(row.count32(count(S::LANES)));
+                let upper = next_row & s.unit().splat(&UPPER);
+                self.base.set(upper.swap_bytes() ^ s.first(c.round_key(0)));
+                self.low.set(next - VALUES);
+            }
             row.swap_bytes() ^ c.round_key(0)
         };
         c.encrypt_linked(x, c.zero())
     }
 }
-
-/// All but the last byte of a counter in reverse byte order.
-const UPPER: Block = (!0xff_u128).to_le_bytes();

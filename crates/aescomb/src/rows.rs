@@ -745,7 +745,9 @@ fn spread<S: Isa, M: Pass>(
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
-            (Some(x), Some(Holds::Position | Holds::Counter | Holds::Previous)) => s.repeat(*x),
+            (Some(x), Some(Holds::Position | Holds::Counter { .. } | Holds::Previous)) => {
+                s.repeat(*x)
+            }
             (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
             _ => c.zero(),
         },
@@ -776,8 +778,8 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Position | Holds::Counter if ENDS => u.splat(&[0; 16]),
-                Holds::Position | Holds::Counter => u.splat(&lane(s, *then, left)),
+                Holds::Position | Holds::Counter { .. } if ENDS => u.splat(&[0; 16]),
+                Holds::Position | Holds::Counter { .. } => u.splat(&lane(s, *then, left)),
                 Holds::Hash { .. } => s.first(*now),
                 Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),
                 Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
@@ -885,12 +887,13 @@ impl<S: Isa, M: Pass> Text<S, M> {
     }
 }
 
-/// Which block of state is a counter, for [`Places`].
-pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<usize> {
+/// Which block of state is a counter, for [`Places`], and with nonces of how many bytes it is
+/// public.
+pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, usize)> {
     let mut i = 0;
     while i < M::ALONG.blocks.len() && S::ROUNDS {
-        if let Holds::Counter = M::ALONG.blocks[i] {
-            return Some(i);
+        if let Holds::Counter { nonce } = M::ALONG.blocks[i] {
+            return Some((i, nonce));
         }
         i += 1;
     }

@@ -90,9 +90,10 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
             let mut start = [[0; 16]; MAX_UNIT];
             // Short messages would only wait for them.
             let counter = const { counter_of::<S, M>() }.filter(|_| LONG);
-            let places = counter.map(|i| {
+            let places = counter.map(|(i, nonce)| {
                 u.store_row(state.blocks()[i], &mut start);
-                Places::new(&start[0], Places::base(&ciphers.1, state.blocks()[i]))
+                let base = Places::base(&ciphers.1, state.blocks()[i]);
+                Places::new(&start[0], base, job.nonce_len as usize == nonce)
             });
             let places = places.as_ref();
             // SAFETY: they are inside the text.

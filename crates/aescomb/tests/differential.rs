@@ -358,10 +358,17 @@ fn nonce_for(raw: &[u8], j0: u128) -> [u8; 16] {
     ghash_product(ghash_product(j0, inverse) ^ length, inverse).to_be_bytes()
 }
 
-/// GCM's counters from every last byte on, some of which overflow 16 bits and all 32; messages that
-/// follow each other by the number of a register's blocks, of one length and of many.
+/// GCM's counters from every last byte on, some of which overflow 16 bits and all 32, and from 2 on,
+/// where nonces have 12 bytes; messages that follow each other by the number of a register's blocks,
+/// of one length and of many.
 #[test]
 fn counters_of_gcm_from_every_byte_on() {
+    for nonce_len in [12, 16] {
+        counters_of_gcm(nonce_len);
+    }
+}
+
+fn counters_of_gcm(nonce_len: usize) {
     let raw = raw_key(Mode::Gcm, 0);
     let key = AnyKey::for_mode(Mode::Gcm, &raw).expect("a good key");
     let data = [9; 12];
@@ -369,11 +376,13 @@ fn counters_of_gcm_from_every_byte_on() {
         .map(|last| {
             let counter = [0xffff_ff00, 0x00ff_ff00, 0x1234_5600][last as usize % 3] | last;
             let nonce = nonce_for(&raw, 0x5a << 120 | u128::from(counter));
+            let nonce = nonce[..nonce_len].to_vec();
             let len = match last / 8 % 4 {
                 0 => 10 + last as usize % 23,
                 1 => 100,
                 2 => 100 + last as usize % 8 * 30,
-                _ => 600 + last as usize * 18,
+                // Among them all numbers of blocks from 254 to 257.
+                _ => 600 + last as usize * 16 + last as usize % 16,
             };
             let text = paint(len, 3);
             let sealed = aescomb_ref::seal(Mode::Gcm.name(), &raw, &nonce, &[&data], &text, 16);

@@ -146,7 +146,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const TAIL: Tail = Tail::Part;
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: true }, Holds::Counter],
+        blocks: &[Holds::Hash { polyval: true }, Holds::Counter { nonce: 12 }],
         tables: POWERS_COST,
         solo_from: 0,
         lanes_below: 256,
