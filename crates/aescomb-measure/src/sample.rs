@@ -9,7 +9,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::clock::{Clock, time_calls};
+use crate::clock::Clock;
 use crate::stats;
 
 /// How samples are taken.
@@ -297,11 +297,6 @@ impl Sampler {
         (least / self.options.max_overhead.clamp(1e-6, 1.0)).ceil() as u64
     }
 
-    /// Ticks of `calls` calls with the overhead subtracted.
-    fn ticks(&self, f: &mut dyn FnMut(), calls: u64) -> u64 {
-        time_calls(f, calls).saturating_sub(self.clock.overhead_median())
-    }
-
     /// Works out the calls per sample, and warms up by doing so.
     fn prepare(&self, f: &mut dyn FnMut()) -> State {
         let begun = Instant::now();
@@ -312,17 +307,17 @@ impl Sampler {
         let mut calls = 1_u64;
         // Doubling until one run is long enough; the first run also pays for
         // page faults and cold caches, so a single one never decides.
-        let mut ticks = self.ticks(f, calls);
+        let mut ticks = self.clock.ticks(f, calls);
         if begun.elapsed() < limit {
-            ticks = self.ticks(f, calls);
+            ticks = self.clock.ticks(f, calls);
         }
         while ticks < wanted && calls < 1 << 40 {
             calls *= 2;
-            ticks = self.ticks(f, calls);
+            ticks = self.clock.ticks(f, calls);
         }
         let mut per_call = ticks as f64 / calls as f64;
         while begun.elapsed() < limit {
-            per_call = per_call.min(self.ticks(f, calls) as f64 / calls as f64);
+            per_call = per_call.min(self.clock.ticks(f, calls) as f64 / calls as f64);
         }
         // The cheapest call seen, so that no sample is too short.
         calls = calls.max((wanted as f64 / per_call.max(1e-3)).ceil() as u64);
@@ -350,7 +345,7 @@ impl Sampler {
                 f();
             }
             let before = self.clock.frequency();
-            let ticks = self.ticks(f, state.calls);
+            let ticks = self.clock.ticks(f, state.calls);
             let after = self.clock.frequency();
             let cycles_per_tick = f64::midpoint(before.cycles_per_tick, after.cycles_per_tick);
             let sample = (
@@ -397,6 +392,144 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{LINKS, Processor};
+    use std::cell::RefCell;
+
+    /// A processor on which each cost is known.
+    struct Simulated {
+        ticks: f64,
+        cycles_per_tick: f64,
+        cycles_per_addition: f64,
+        calls: u64,
+    }
+
+    impl Simulated {
+        const READING: f64 = 20.0;
+        const LINK: u64 = 3;
+    }
+
+    thread_local! {
+        static SIMULATED: RefCell<Simulated> = const {
+            RefCell::new(Simulated { ticks: 0.0, cycles_per_tick: 1.4, cycles_per_addition: 1.0, calls: 0 })
+        };
+    }
+
+    fn simulated<R>(f: impl FnOnce(&mut Simulated) -> R) -> R {
+        SIMULATED.with_borrow_mut(f)
+    }
+
+    /// Lets `cycles` of the core go by.
+    fn work(cycles: f64) {
+        simulated(|s| {
+            s.calls += 1;
+            s.ticks += cycles / s.cycles_per_tick;
+        });
+    }
+
+    /// A sampler on the simulated processor.
+    fn sampler(options: Options) -> Sampler {
+        let processor = Processor {
+            now: || {
+                simulated(|s| {
+                    s.ticks += Simulated::READING;
+                    s.ticks as u64
+                })
+            },
+            chain: |passes| {
+                work((passes * LINKS * Simulated::LINK) as f64);
+            },
+            link_cycles: Some(Simulated::LINK),
+            additions: Some(|passes| {
+                work((passes * LINKS) as f64 * simulated(|s| s.cycles_per_addition));
+            }),
+        };
+        let options = Options {
+            warmup: Duration::ZERO,
+            ..options
+        };
+        Sampler::with_clock(Clock::calibrated(processor, 2e9), options)
+    }
+
+    fn is_near(found: f64, cost: f64) -> bool {
+        (found - cost).abs() < 0.002 * cost
+    }
+
+    #[test]
+    fn known_costs_are_found() {
+        let sampler = sampler(Options::default());
+        assert_eq!(sampler.clock().overhead_median(), 20);
+        assert!(is_near(sampler.clock().frequency().cycles_per_tick, 1.4));
+        let results = sampler.run(&mut [&mut || work(60.0), &mut || work(6_000.0), &mut || {
+            work(1_500_000.0)
+        }]);
+        for (result, cost) in results.iter().zip([60.0, 6_000.0, 1_500_000.0]) {
+            assert!(is_near(result.median, cost), "{cost}: {result:#?}");
+            assert!(is_near(result.cycles_per_tick, 1.4));
+            assert_eq!((result.kept, result.discarded), (91, 0));
+            assert!(!result.estimated && !result.noise().is_noisy());
+        }
+        // The overhead is at most 0.1 %; calls are doubled until it is.
+        let calls = results.iter().map(|result| result.calls_per_sample);
+        assert!(calls.eq([512, 8, 1]));
+    }
+
+    #[test]
+    fn samples_of_two_frequencies_are_taken_again() {
+        // In every third sample the core becomes faster by 5 %.
+        let mut sample = 0;
+        let result = sampler(Options {
+            warm_call: false,
+            ..Options::default()
+        })
+        .run_one(&mut || {
+            sample += 1;
+            simulated(|s| s.cycles_per_tick = if sample % 3 == 0 { 1.47 } else { 1.4 });
+            work(100_000.0);
+        });
+        assert!(is_near(result.median, 100_000.0), "{result:#?}");
+        assert_eq!(result.kept, 91);
+        assert!(result.discarded > 40, "{result:#?}");
+        assert!(
+            result
+                .noise()
+                .to_string()
+                .contains("thrown away as the core's frequency changed")
+        );
+    }
+
+    #[test]
+    fn no_frequency_holds() {
+        let mut faster = false;
+        let result = sampler(Options {
+            warm_call: false,
+            ..Options::default()
+        })
+        .run_one(&mut || {
+            faster = !faster;
+            simulated(|s| s.cycles_per_tick = if faster { 1.47 } else { 1.4 });
+            work(100_000.0);
+        });
+        assert!(result.unsteady && result.kept == 0, "{result:#?}");
+        assert_eq!(result.discarded, 91 * 9);
+    }
+
+    #[test]
+    fn interruptions_do_not_move_the_median() {
+        let mut call = 0;
+        let result = sampler(Options::default()).run_one(&mut || {
+            call += 1;
+            work(if call % 7 == 0 { 400_000.0 } else { 100_000.0 });
+        });
+        assert!(is_near(result.median, 100_000.0), "{result:#?}");
+    }
+
+    #[test]
+    fn shared_cores_are_noticed() {
+        simulated(|s| s.cycles_per_addition = 1.03);
+        let result = sampler(Options::default()).run_one(&mut || work(100_000.0));
+        assert!((result.contended_share - 1.0).abs() < f64::EPSILON);
+        assert!(result.noise().is_noisy());
+    }
 
     fn quiet() -> Noise {
         Noise {
