@@ -20,6 +20,10 @@ pub(crate) const NO_TABLES: Tables = [[0; 16]; POWERS + MAX_UNIT];
 /// Where the second row of [`Tables`] begins.
 pub(crate) const SECOND: usize = MAX_LANES;
 
+/// Memory that begins a line of the cache: a register that is stored across two takes twice as long.
+#[repr(C, align(64))]
+pub(crate) struct Aligned<T>(pub T);
+
 /// Blocks in the widest register there is.
 pub(crate) const MAX_UNIT: usize = 4;
 

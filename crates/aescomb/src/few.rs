@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, MAX_UNIT, Tables};
+use crate::block::{Aligned, Block, MAX_UNIT, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Few;
@@ -169,14 +169,14 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let u = c.1.s;
-    let mut before = [[[0; 16]; MAX_UNIT]; MAX_STATE];
-    for (blocks, x) in before.iter_mut().zip(state.blocks()) {
+    let mut before = Aligned([[[0; 16]; MAX_UNIT]; MAX_STATE]);
+    for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
         u.store_row(*x, blocks);
     }
     let counter = const { counter_of::<S, M>() };
-    let mut bases = [[0; 16]; MAX_UNIT];
+    let mut bases = Aligned([[0; 16]; MAX_UNIT]);
     if let Some((i, _)) = counter {
-        u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases);
+        u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases.0);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
     for (l, job) in jobs.iter().enumerate() {
@@ -185,14 +185,14 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
                 #[inline(always)]
                 |i| match without == Some(i) {
                     true => u.splat(&[0; 16]),
-                    false => u.splat(&before[i.min(MAX_STATE - 1)][l]),
+                    false => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
                 },
             )
         };
         sums[l] = if rows::<M>(job.len) >= S::LANES {
             let places = counter.map(|(i, nonce)| {
                 let public = job.nonce_len as usize == nonce;
-                Places::new(&before[i][l], u.splat(&bases[l]), public)
+                Places::new(&before.0[i][l], u.splat(&bases.0[l]), public)
             });
             let counter = counter.map(|(i, _)| i);
             all_of::<S, M, true>(c, tables, places.as_ref(), job, state(counter))

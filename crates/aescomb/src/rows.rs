@@ -9,7 +9,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, MAX_LANES, MAX_UNIT, POWERS, SECOND, Tables, both};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, SECOND, Tables, both};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
@@ -18,6 +18,7 @@ use crate::places::Places;
 use crate::schedule::Way;
 use core::cell::Cell;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// A register of `S`.
@@ -566,9 +567,13 @@ fn first_bytes<S: Isa>(s: S, n: usize) -> S::W {
 
 #[inline(always)]
 pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
-    let mut row = [[0; 16]; MAX_LANES];
-    s.store_row(x, &mut row);
-    row[lane]
+    assert!(lane < S::LANES && S::LANES <= MAX_LANES);
+    let mut row = MaybeUninit::<Aligned<[Block; MAX_LANES]>>::uninit();
+    // SAFETY: there is room for a row, and what is read was written.
+    unsafe {
+        s.store(x, row.as_mut_ptr().cast());
+        row.as_ptr().cast::<Block>().add(lane).read()
+    }
 }
 
 /// Takes `state` through rows `rows` of a text at `src`, with results at `dst` if the

@@ -8,7 +8,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, MAX_UNIT, Tables};
+use crate::block::{Aligned, Block, MAX_UNIT, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Few;
@@ -87,13 +87,13 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
         verdict.map(core::array::from_mut),
         #[inline(always)]
         |state| {
-            let mut start = [[0; 16]; MAX_UNIT];
+            let mut start = Aligned([[0; 16]; MAX_UNIT]);
             // Short messages would only wait for them.
             let counter = const { counter_of::<S, M>() }.filter(|_| LONG);
             let places = counter.map(|(i, nonce)| {
-                u.store_row(state.blocks()[i], &mut start);
+                u.store_row(state.blocks()[i], &mut start.0);
                 let base = Places::base(&ciphers.1, state.blocks()[i]);
-                Places::new(&start[0], base, job.nonce_len as usize == nonce)
+                Places::new(&start.0[0], base, job.nonce_len as usize == nonce)
             });
             let places = places.as_ref();
             // SAFETY: they are inside the text.
