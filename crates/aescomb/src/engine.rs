@@ -264,7 +264,10 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let mut solos = 0;
     if const { has_solos::<S, M>() && M::ALONG.solo_from < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
-        && (const { M::ALONG.tables == 0 } || key.has_tables() || pay(jobs) || key.long_again())
+        && (const { M::ALONG.tables == 0 }
+            || key.has_tables()
+            || pay::<M>(jobs)
+            || key.long_again())
         && jobs.iter().any(is_solo::<M>)
     {
         let mut made = None;
@@ -396,14 +399,15 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     }
 }
 
-/// Whether so many messages under a key that has no tables pay for them: they cost as much as is
-/// gained with 64 short messages, or with one of 512 bytes, of which groups would make some, too.
-fn pay(jobs: &[Job]) -> bool {
+/// Whether so many messages under a key that has no tables pay for them: a row's time is gained
+/// with 8 short messages, all of it with one of 512 bytes, of which groups would make some, too.
+fn pay<M: Pass>(jobs: &[Job]) -> bool {
+    let costs = 8 * M::ALONG.tables;
     let mut gained = 0;
     jobs.iter().any(|job| {
         one_by_one();
-        gained += if job.len < 512 { 1 } else { 64 };
-        gained >= 64
+        gained += if job.len < 512 { 1 } else { costs };
+        gained >= costs
     })
 }
 

@@ -12,19 +12,29 @@ use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
-use crate::pass::{MAX_STATE, Pass, State, rows};
+use crate::pass::{Holds, MAX_STATE, Pass, State, rows};
 use crate::places::Places;
-use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of};
+use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
 use crate::solo::{has_solos, whole};
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
 
-/// Whether `M` has messages that are done a few at a time: of its state, one block counts after
-/// the rows, which is a hash.
+/// Whether `M` has messages that are done a few at a time: of its state, one block at most is a
+/// sum, and one a place.
 pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
-    has_solos::<S, M>() && M::ALONG.ends_alike && lanes > 1 && lanes <= MAX_UNIT
+    let blocks = block_of::<M>(true).is_some() as usize + block_of::<M>(false).is_some() as usize;
+    has_solos::<S, M>() && M::ALONG.blocks.len() == blocks && lanes > 1 && lanes <= MAX_UNIT
+}
+
+/// How many bytes of a message are done as rows; `finish` does what is left.
+#[inline(always)]
+fn in_rows<M: Pass>(len: usize) -> usize {
+    match M::ALONG.ends_alike {
+        true => len,
+        false => rows::<M>(len) * 16,
+    }
 }
 
 /// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
@@ -70,9 +80,12 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     tables: &Tables,
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
-    let len = few.jobs[0].len;
+    let len = in_rows::<M>(few.jobs[0].len);
     let hashing = EqualHashing::new(few.s, tables, len.div_ceil(16));
-    let left = len % 16;
+    let left = match M::ALONG.ends_alike {
+        true => len % 16,
+        false => 0,
+    };
     let mut done = 0;
     while done < len - left {
         row::<U, M, N>(few, hashing.cipher(c, None), &mut state, done, 16);
@@ -93,12 +106,14 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
     let (u, jobs) = (few.s, few.jobs);
-    let most = jobs.iter().fold(0, |most, job| job.len.max(most));
+    let most = jobs
+        .iter()
+        .fold(0, |most, job| in_rows::<M>(job.len).max(most));
     let mut done = 0;
     while done < most {
         let mut left = [0; MAX_UNIT];
         for (left, job) in left.iter_mut().zip(jobs) {
-            *left = job.len.saturating_sub(done).min(16);
+            *left = in_rows::<M>(job.len).saturating_sub(done).min(16);
         }
         let count = u.in_all_bytes(&left);
         let before = state;
@@ -159,8 +174,7 @@ fn row<U: Isa, M: Pass, const N: usize>(
     }
 }
 
-/// The rows of one message after the other. What comes of them is the block of state that is a
-/// hash.
+/// The rows of one message after the other.
 #[inline(always)]
 fn one_by_one<S: Isa, M: Pass, const N: usize>(
     c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
@@ -179,6 +193,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
         u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases.0);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
+    let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
         let state = |without: Option<usize>| {
             M::State::from_fn(
@@ -189,7 +204,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
                 },
             )
         };
-        sums[l] = if rows::<M>(job.len) >= S::LANES {
+        let after = if rows::<M>(job.len) >= S::LANES {
             let places = counter.map(|(i, nonce)| {
                 let public = job.nonce_len as usize == nonce;
                 Places::new(&before.0[i][l], u.splat(&bases.0[l]), public)
@@ -199,15 +214,44 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
         } else {
             all_of::<S, M, false>(c, tables, None, job, state(None))
         };
+        if let Some(i) = const { block_of::<M>(true) } {
+            sums[l] = after.blocks()[i];
+        }
+        // Where messages end as they go on, nobody wants them.
+        if !const { M::ALONG.ends_alike }
+            && let Some(i) = const { block_of::<M>(false) }
+        {
+            places[l] = after.blocks()[i];
+        }
     }
     let sums = u.fold_each(&sums);
+    let [mut place, others @ ..] = places;
+    for (l, other) in others.into_iter().enumerate() {
+        place = UnitOf::<S>::select(one_lane(u, l + 1), other, place);
+    }
     M::State::from_fn(
         #[inline(always)]
-        |_| sums,
+        |i| match const { block_of::<M>(true) } {
+            Some(sum) if sum == i => sums,
+            _ => place,
+        },
     )
 }
 
-/// The rows of one message; its hash is the sum of all lanes.
+/// Which block of state is a sum or a hash, or else a place.
+const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
+    let mut i = 0;
+    while i < M::ALONG.blocks.len() {
+        if matches!(M::ALONG.blocks[i], Holds::Hash { .. } | Holds::Sum) == sum {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// The rows of one message, and what comes of them as `all_rows` says, with hashes spread over
+/// all lanes, too.
 #[inline(always)]
 fn all_of<S: Isa, M: Pass, const LONG: bool>(
     c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
@@ -215,11 +259,16 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
     places: Option<&Places<'_, S::Unit>>,
     job: &Job,
     state: M::State<UnitOf<S>>,
-) -> UnitOf<S> {
+) -> M::State<UnitOf<S>> {
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    let hashing = &Hashing::open(c.1.s, (tables, S::LANES), (len + 15) >> 4);
+    let hashing = &Hashing::open(c.1.s, (tables, S::LANES), in_rows::<M>(len).div_ceil(16));
     let text = (job.src, job.dst);
     // SAFETY: rows and what they leave are inside the text.
-    let state = unsafe { all_rows::<S, M, LONG, true>(c, hashing, places, text, rows, len, state) };
-    hashing.close::<M>(&state)
+    let state = unsafe {
+        match M::ALONG.ends_alike {
+            true => all_rows::<S, M, LONG, true>(c, hashing, places, text, rows, len, state),
+            false => all_rows::<S, M, LONG, false>(c, hashing, places, text, rows, len, state),
+        }
+    };
+    hashing.close::<M>(state)
 }

@@ -573,7 +573,7 @@ fn chained<S: Isa<W: CarryLess>, const LANES: usize, const KARATSUBA: bool, cons
 #[inline(never)]
 fn gcm<
     S: Isa,
-    H: Isa<W: CarryLess>,
+    H: Isa<W: CarryLess, Unit = H>,
     const LANES: usize,
     const REGISTER: usize,
     const BLOCKS: usize,
@@ -610,7 +610,7 @@ fn gcm<
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn absorb<
-    H: Isa<W: CarryLess>,
+    H: Isa<W: CarryLess, Unit = H>,
     const REGISTER: usize,
     const BLOCKS: usize,
     const KARATSUBA: bool,

@@ -299,8 +299,10 @@ pub(crate) trait Isa: Copy {
     unsafe fn gather_part(self, of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self::W;
     unsafe fn scatter_part(self, x: Self::W, of: impl Fn(usize) -> (*mut u8, usize) + Copy);
 
-    /// The sum of all blocks in the first lane, zeros in the others.
-    fn fold(self, x: Self::W) -> Self::W;
+    /// The sum of its registers.
+    fn sum(self, x: Self::W) -> <Self::Unit as Isa>::W;
+    /// The sum of all blocks of a register in the first lane, zeros in the others.
+    fn fold(self, x: <Self::Unit as Isa>::W) -> <Self::Unit as Isa>::W;
     /// Adds the products of all lanes to sums of such, zeros at first.
     fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self>;
     /// What they are in each lane, reduced. Where messages are done by themselves.

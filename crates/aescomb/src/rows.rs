@@ -126,14 +126,10 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         }
     }
 
-    /// The hash after all blocks, of which all but these sums are in the state: the sum of all
-    /// lanes.
+    /// The state after all blocks, with the hash spread over all lanes.
     #[inline(always)]
-    pub(crate) fn close<M: Pass>(&self, state: &M::State<U::W>) -> U::W {
-        match sum_of::<U, M>(self.u, self.sums.get()) {
-            Some((block, sum)) => sum ^ state.blocks()[block],
-            None => self.u.splat(&[0; 16]),
-        }
+    pub(crate) fn close<M: Pass>(&self, state: M::State<U::W>) -> M::State<U::W> {
+        with_sums::<U, M>(self.u, self.sums.get(), state)
     }
 
     /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
@@ -321,26 +317,30 @@ impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
     /// The state after all blocks.
     #[inline(always)]
     pub(crate) fn close<M: Pass>(&self, state: M::State<U::W>) -> M::State<U::W> {
-        let sum = sum_of::<U, M>(self.u, self.sums.get());
-        M::State::from_fn(
-            #[inline(always)]
-            |i| match (state.blocks().get(i), sum) {
-                (Some(x), Some((block, sum))) if block == i => *x ^ sum,
-                (Some(x), _) => *x,
-                (None, _) => self.u.splat(&[0; 16]),
-            },
-        )
+        with_sums::<U, M>(self.u, self.sums.get(), state)
     }
 }
 
-/// The block of state that is a hash, and these sums in each lane, reduced.
+/// The state with these sums, reduced in each lane, added to its hash, if it has one.
 #[inline(always)]
-fn sum_of<U: Isa<Unit = U>, M: Pass>(u: U, sums: Sums<U>) -> Option<(usize, U::W)> {
-    const { hash_of::<M>() }.map(
+fn with_sums<U: Isa<Unit = U>, M: Pass>(
+    u: U,
+    sums: Sums<U>,
+    state: M::State<U::W>,
+) -> M::State<U::W> {
+    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
+        return state;
+    };
+    let sum = match polyval {
+        true => u.reduce_each::<Polyval>(sums),
+        false => u.reduce_each::<Plain>(sums),
+    };
+    M::State::from_fn(
         #[inline(always)]
-        |(block, polyval)| match polyval {
-            true => (block, u.reduce_each::<Polyval>(sums)),
-            false => (block, u.reduce_each::<Plain>(sums)),
+        |i| match state.blocks().get(i) {
+            Some(x) if i == hash => *x ^ sum,
+            Some(x) => *x,
+            None => u.splat(&[0; 16]),
         },
     )
 }
@@ -544,7 +544,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
 
 /// Ones in one lane.
 #[inline(always)]
-fn one_lane<S: Isa>(s: S, lane: usize) -> S::W {
+pub(crate) fn one_lane<S: Isa>(s: S, lane: usize) -> S::W {
     const ONE: [Block; 2 * MAX_LANES] = {
         let mut out = [[0; 16]; 2 * MAX_LANES];
         out[MAX_LANES] = [0xff; 16];
@@ -612,7 +612,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
                     w,
                 )
             };
-            for (state, w) in state.iter_mut().zip(w.blocks()) {
+            for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
                 *state = lane(u, *w, 0);
             }
         },
@@ -620,7 +620,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
 }
 
 /// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
-/// again. The state is in all lanes, and what comes of it in the first. After the
+/// again. The state is in all lanes, and what comes of it as [`first`] says. After the
 /// rows there may be more bytes. Where a message `ENDS` with them, all `len` bytes of it, they are
 /// done as it goes on, and nobody wants to know what place it comes to.
 ///
@@ -682,7 +682,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         w = M::State::from_fn(
             #[inline(always)]
             |i| match (v.blocks().get(i), M::ALONG.blocks.get(i)) {
-                (Some(v), Some(Holds::Sum)) => s.first(s.fold(*v)),
+                (Some(v), Some(Holds::Sum)) => s.sum(*v),
                 (Some(v), _) => s.first(*v),
                 _ => u.splat(&[0; 16]),
             },
@@ -762,8 +762,9 @@ fn spread<S: Isa, M: Pass>(
     w
 }
 
-/// The state of the block after the last row, in the first lane. That row has `left`
-/// blocks, not 0 where it is not full; `before` is what it began with.
+/// The state of the block after the last row, in the first lane; places in all lanes, sums
+/// spread over them. That row has `left` blocks, not 0 where it is not full; `before` is what
+/// it began with.
 #[inline(always)]
 fn first<S: Isa, M: Pass, const ENDS: bool>(
     s: S,
@@ -790,10 +791,23 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
                 Holds::Sum if left > 0 => {
                     let mask = first_bytes(s, left * 16);
-                    s.first(s.fold(S::W::select(mask, *now, *then)))
+                    s.sum(S::W::select(mask, *now, *then))
                 }
-                Holds::Sum => s.first(s.fold(*now)),
+                Holds::Sum => s.sum(*now),
             }
+        },
+    )
+}
+
+/// What comes of a message's rows, with sums in the first lane.
+#[inline(always)]
+pub(crate) fn folded<U: Isa<Unit = U>, M: Pass>(u: U, state: M::State<U::W>) -> M::State<U::W> {
+    M::State::from_fn(
+        #[inline(always)]
+        |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
+            (Some(x), Some(Holds::Sum)) => u.fold(*x),
+            (Some(x), _) => *x,
+            (None, _) => u.splat(&[0; 16]),
         },
     )
 }

@@ -14,11 +14,12 @@ use crate::expanded::Expanded;
 use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
+use crate::parts::{some, some_mut};
 use crate::pass::{
     Feed, HEADER, Last, Link, Pass, Piece, State, Tail, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
-use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, in_units, lane};
+use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, folded, in_units, lane};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
@@ -97,7 +98,7 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
             });
             let places = places.as_ref();
             // SAFETY: they are inside the text.
-            unsafe {
+            let state = unsafe {
                 match M::ALONG.ends_alike {
                     true => all_rows::<S, M, LONG, true>(
                         ciphers, hashing, places, text, rows, len, state,
@@ -106,7 +107,8 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
                         ciphers, hashing, places, text, rows, len, state,
                     ),
                 }
-            }
+            };
+            folded::<S::Unit, M>(u, state)
         },
     );
 }
@@ -241,8 +243,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
     if !const { M::ALONG.ends_alike } {
-        let at = rows::<M>(job.len) * M::ROW.stride;
-        finish::<U, M>(u, c, job, &h, at, &mut state);
+        finish::<U, M, N>(few, c, &h, &mut state);
     }
     if !M::TAG {
         return;
@@ -313,56 +314,118 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
     }
 }
 
-/// Does what rows leave, from byte `at` on.
+/// Does what rows leave.
 #[inline(always)]
-fn finish<U: Isa, M: Pass>(
-    u: U,
+fn finish<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
     c: &impl Cipher<W = U::W>,
-    job: &Job,
     h: &[U::W; HEADER],
-    at: usize,
     state: &mut M::State<U::W>,
 ) {
-    let left = job.len - at;
-    if M::TAIL == Tail::None || M::TAIL == Tail::Part && left == 0 {
+    let ends = &Ends::<N>::new::<M>(few.jobs);
+    if M::TAIL == Tail::None || M::TAIL == Tail::Part && !ends.any(0) {
         return;
     }
-    let (from, to) = (job.src.wrapping_add(at), job.dst.wrapping_add(at));
-    let most = if two_pieces::<M>() {
-        left.min(16)
-    } else {
-        left
+    let more = const { two_pieces::<M>() } && ends.any(1);
+    let mut last = Last {
+        first: ends.load(few, 0),
+        second: match more {
+            true => ends.load(few, 1),
+            false => Piece::none(few.s),
+        },
+        more,
     };
-    // SAFETY: so many bytes are left; where whole blocks come of them, there is room.
-    unsafe {
-        let mut last = Last {
-            first: piece(u, from, most),
-            second: match left > most {
-                true => piece(u, from.add(16), left - 16),
-                false => Piece::none(u),
+    let (some, before) = (last.first.count, *state);
+    M::finish(c, h, state, &mut last);
+    if const { N > 1 && matches!(M::TAIL, Tail::Part) } {
+        // Of a message that has ended there is no finish.
+        let some = some.any();
+        *state = M::State::from_fn(
+            #[inline(always)]
+            |i| match (state.blocks().get(i), before.blocks().get(i)) {
+                (Some(now), Some(before)) => U::W::select(some, *now, *before),
+                _ => c.zero(),
             },
-            more: left > most,
-        };
-        M::finish(c, h, state, &mut last);
-        if M::OUTPUT {
-            let len = if whole_end::<M>() { 16 } else { most };
-            u.store_first(last.first.block, to, len);
-            if left > most {
-                u.store_first(last.second.block, to.add(16), left - 16);
-            }
+        );
+    }
+    if M::OUTPUT {
+        ends.store::<U, M>(few, last.first.block, 0);
+        if more {
+            ends.store::<U, M>(few, last.second.block, 1);
         }
     }
 }
 
-/// The `len` bytes at `from`, at most 16.
-///
-/// # Safety
-/// They are readable.
-#[inline(always)]
-unsafe fn piece<U: Isa>(u: U, from: *const u8, len: usize) -> Piece<U::W> {
-    Piece {
-        // SAFETY: the caller's.
-        block: unsafe { u.load_first(from, len) },
-        count: u.splat(&[len as u8; 16]),
+/// What rows leave of messages: for each where it begins, and the sizes of its two pieces.
+struct Ends<const N: usize> {
+    at: [usize; MAX_UNIT],
+    sizes: [[usize; MAX_UNIT]; 2],
+}
+
+impl<const N: usize> Ends<N> {
+    #[inline(always)]
+    fn new<M: Pass>(jobs: &[Job; N]) -> Self {
+        let mut ends = Ends {
+            at: [0; MAX_UNIT],
+            sizes: [[0; MAX_UNIT]; 2],
+        };
+        for (l, job) in jobs.iter().enumerate() {
+            ends.at[l] = rows::<M>(job.len) * M::ROW.stride;
+            let left = job.len - ends.at[l];
+            ends.sizes[0][l] = if const { two_pieces::<M>() } {
+                left.min(16)
+            } else {
+                left
+            };
+            ends.sizes[1][l] = left - ends.sizes[0][l];
+        }
+        ends
+    }
+
+    /// Whether any message has such a piece.
+    #[inline(always)]
+    fn any(&self, piece: usize) -> bool {
+        self.sizes[piece].iter().fold(0, |any, size| any | size) > 0
+    }
+
+    #[inline(always)]
+    fn load<U: Isa>(&self, few: &Few<'_, U, N>, piece: usize) -> Piece<U::W> {
+        let (u, sizes) = (few.s, &self.sizes[piece]);
+        let of = |l: usize| {
+            let from = few.jobs[l].src.wrapping_add(self.at[l] + 16 * piece);
+            some(from, sizes[l])
+        };
+        // SAFETY: so many bytes are left.
+        unsafe {
+            match N {
+                1 => Piece {
+                    block: u.load_first(of(0).0, sizes[0]),
+                    count: u.splat(&[sizes[0] as u8; 16]),
+                },
+                _ => Piece {
+                    block: u.gather_part(of),
+                    count: u.in_all_bytes(sizes),
+                },
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn store<U: Isa, M: Pass>(&self, few: &Few<'_, U, N>, x: U::W, piece: usize) {
+        let of = |l: usize| {
+            let size = match const { whole_end::<M>() } {
+                true => 16,
+                false => self.sizes[piece][l],
+            };
+            let to = few.jobs[l].dst.wrapping_add(self.at[l] + 16 * piece);
+            some_mut(to, size)
+        };
+        // SAFETY: so many bytes are left; where whole blocks come of them, there is room.
+        unsafe {
+            match N {
+                1 => few.s.store_first(x, of(0).0, of(0).1),
+                _ => few.s.scatter_part(x, of),
+            }
+        }
     }
 }

@@ -1618,19 +1618,15 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn fold(x: Self) -> Self {
-        // SAFETY: the caller's.
-        unsafe {
-            let mut sum = x.0[0];
-            let mut u = 1;
-            while u < U {
-                sum = sum.xor(x.0[u]);
-                u += 1;
-            }
-            let mut out = [V::splat(&[0; 16]); U];
-            out[0] = sum.fold();
-            Words(out)
+    pub(crate) fn sum(x: Self) -> Words<V, 1> {
+        let mut sum = x.0[0];
+        let mut u = 1;
+        while u < U {
+            // SAFETY: values of the vector type exist.
+            sum = unsafe { sum.xor(x.0[u]) };
+            u += 1;
         }
+        Words([sum])
     }
 
     #[inline(always)]
@@ -2105,9 +2101,17 @@ macro_rules! token {
             }
 
             #[inline(always)]
-            fn fold(self, x: Self::W) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::fold(x) }
+            fn sum(self, x: Self::W) -> $crate::isa::x86::Words<$vector, 1> {
+                $crate::isa::x86::Words::sum(x)
+            }
+
+            #[inline(always)]
+            fn fold(
+                self,
+                x: $crate::isa::x86::Words<$vector, 1>,
+            ) -> $crate::isa::x86::Words<$vector, 1> {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { $crate::isa::x86::Words([x.0[0].fold()]) }
             }
 
             #[inline(always)]

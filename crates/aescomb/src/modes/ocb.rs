@@ -95,7 +95,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const ALONG: Along = Along {
         blocks: &[Holds::Position, Holds::Sum],
         tables: 2,
-        solo_from: 768,
+        solo_from: 0,
+        lanes_below: 512,
         ..Along::NO
     };
     const HEADER: usize = 2;

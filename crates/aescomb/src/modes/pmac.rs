@@ -49,7 +49,8 @@ impl Pass for Mac {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Position, Holds::Sum],
-        solo_from: 768,
+        solo_from: 0,
+        lanes_below: 576,
         ..Along::NO
     };
     const OUTPUT: bool = false;

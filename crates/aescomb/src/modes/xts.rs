@@ -68,6 +68,8 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     const FEED: Feed = Feed::Blocks;
     const ALONG: Along = Along {
         blocks: &[Holds::Position],
+        solo_from: 0,
+        lanes_below: 576,
         ..Along::NO
     };
     const NONCE: bool = true;
