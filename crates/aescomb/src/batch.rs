@@ -380,6 +380,8 @@ pub(crate) mod sealed {
         type Part<'p>: super::Batch + Send
         where
             Self: 'p;
+        /// Whether its jobs are made by [`Parts::prepare`], and not there before.
+        const MAKES_JOBS: bool = false;
 
         fn count(&self) -> usize;
         /// The first message's own key.
@@ -520,6 +522,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         = Packed<'p, O>
     where
         Self: 'p;
+    const MAKES_JOBS: bool = true;
 
     fn count(&self) -> usize {
         self.layout.len()

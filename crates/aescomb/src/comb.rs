@@ -328,9 +328,13 @@ impl Comb {
         failed: &mut Vec<u32>,
     ) {
         let n = batch.count();
+        // Jobs that are made are read before they leave the nearest cache. Groups of serial modes
+        // want more messages, to find such of similar lengths.
+        let short = B::MAKES_JOBS && (alike.texts || is_parallel(call.mode, call.op));
+        let len = if short { SHORT_STRETCH } else { STRETCH };
         let mut start = 0;
         while start < n {
-            let end = n.min(start + STRETCH);
+            let end = n.min(start + len);
             self.stretch((call, run), alike, batch, start..end, failed);
             start = end;
         }
@@ -489,6 +493,8 @@ pub(crate) fn judged(op: Op, failed: Vec<u32>) -> Result<(), OpenError> {
 /// How many messages are done before the next ones are begun: enough for groups of similar
 /// lengths, and so few that they, and what is written for them, stay in the caches.
 pub(crate) const STRETCH: usize = 512;
+/// Jobs of so many messages have 16 KiB.
+const SHORT_STRETCH: usize = 128;
 
 /// Places of messages have 32 bits.
 pub(crate) fn check_count(n: usize) -> Result<(), Error> {
@@ -523,9 +529,13 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
 }
 
 fn preferred(mode: Mode, op: Op) -> Backend {
+    Backend::preferred(!is_parallel(mode, op))
+}
+
+fn is_parallel(mode: Mode, op: Op) -> bool {
     let info = mode.info();
-    Backend::preferred(match op {
-        Op::Decrypt | Op::Open => !info.parallel_decrypt,
-        _ => !info.parallel_encrypt,
-    })
+    match op {
+        Op::Decrypt | Op::Open => info.parallel_decrypt,
+        _ => info.parallel_encrypt,
+    }
 }
