@@ -6,7 +6,6 @@ use crate::expanded::Expanded;
 use crate::job::{ATTACHED, Aligned, Alike, Job, RECEIVED, disjoint, one_by_one};
 use crate::key_set::KeySet;
 use crate::message::{Message, jobs, jobs_mut, length};
-use crate::mode::Op;
 use crate::status::Status;
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -368,7 +367,7 @@ impl<'a, O: Offset> Packed<'a, O> {
 }
 
 pub(crate) mod sealed {
-    use super::{Aligned, Alike, Call, Error, Expanded, Job, Range, Status, Vec};
+    use super::{Alike, Call, Error, Expanded, Job, Made, Range, Status, Vec};
 
     pub trait Sealed {}
 
@@ -400,9 +399,9 @@ pub(crate) mod sealed {
         /// caller gave nothing else is written.
         fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
         /// Makes the jobs of a range of messages that were checked, in `memory` if need be.
-        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>);
+        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made);
         /// The jobs that were prepared last, for that range.
-        fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Aligned]) -> &'a [Job];
+        fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
     }
 }
@@ -438,7 +437,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
         call.check(jobs_mut(self))
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Made) {
         if call.may_attach() {
             for job in jobs_mut(&mut self[range.clone()]) {
                 one_by_one();
@@ -452,7 +451,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
         }
     }
 
-    fn jobs<'j>(&'j self, range: Range<usize>, _: &'j [Aligned]) -> &'j [Job] {
+    fn jobs<'j>(&'j self, range: Range<usize>, _: &'j Made) -> &'j [Job] {
         jobs(&self[range])
     }
 
@@ -493,11 +492,11 @@ macro_rules! as_slice {
                 self[..].check(call)
             }
 
-            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>) {
+            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made) {
                 self[..].prepare(call, range, memory)
             }
 
-            fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j [Aligned]) -> &'j [Job] {
+            fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j Made) -> &'j [Job] {
                 self[..].jobs(range, memory)
             }
 
@@ -597,10 +596,9 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         }
         let mut admission = call.admission();
         let mut admit = |batch: &mut Self, i| {
-            let mut job = Job::default();
             batch
-                .describe(call, i, &mut job)
-                .and_then(|()| admission.admit(&job))
+                .describe(call, i)
+                .and_then(|job| admission.admit(&job))
                 .map_err(|e| e.at(i))
         };
         admit(self, 0)?;
@@ -618,23 +616,19 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         })
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Vec<Aligned>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made) {
         let first = range.start;
-        if memory.len() < range.len() {
-            memory.resize(range.len(), Aligned::default());
-        }
-        let jobs = Aligned::jobs_mut(&mut memory[..range.len()]);
+        let jobs = memory.like(&self.in_all_jobs(), range.len());
         // Looked at again, for memory that another program part changes against all
         // rules: nothing beyond the buffers may be touched.
-        let there = by_layout!(self.layout, layout => match call.op {
-            Op::Encrypt | Op::Decrypt => self.describe_all::<false>(layout, call, first, jobs),
-            _ => self.describe_all::<true>(layout, call, first, jobs),
+        let there = by_layout!(self.layout, layout => {
+            self.describe_all(layout, call, first, jobs)
         });
         assert!(there, "the layout of a batch changed during a call");
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a [Aligned]) -> &'a [Job] {
-        Aligned::jobs(&memory[..range.len()])
+    fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job] {
+        Aligned::jobs(&memory.jobs[..range.len()])
     }
 
     #[inline(always)]
@@ -799,12 +793,34 @@ impl<O: Offset> Packed<'_, O> {
         self.output.is_none() && bounds.are_plain(self.text.dst_len >= self.text.src_len)
     }
 
-    /// Makes the jobs of messages from `first` on, with `layout` that of their texts; whether
-    /// their texts and results are inside their buffers. A walk for each column, as in `look`.
-    /// Not `ALL` is for encryption and decryption alone, where no kernel reads what is of
-    /// associated data and tags, nor lengths that were checked.
+    /// What is the same in all jobs; what differs from message to message is 0 where there is no
+    /// such column.
+    fn in_all_jobs(&self) -> Job {
+        Job {
+            nonce_len: length(self.nonce.bytes),
+            // One of the two is 0.
+            tag_len: length(self.tag.bytes + self.attached),
+            tag_attached: match (self.attached, self.received) {
+                (0, false) => 0,
+                (0, true) => RECEIVED,
+                _ => ATTACHED,
+            },
+            components: u32::from(self.data_layout.is_some()),
+            place: u32::from(self.keys.is_some()),
+            opened_len: match self.opened_lens {
+                Some(_) => 0,
+                None => usize::MAX,
+            },
+            ..Job::NONE
+        }
+    }
+
+    /// Completes the jobs of messages from `first` on, which have what is the same in all, with
+    /// `layout` that of their texts; whether their texts and results are inside their buffers. A
+    /// walk for each column, as in `look`. Lengths that were checked are written only where they
+    /// are looked at again.
     #[inline(always)]
-    fn describe_all<const ALL: bool>(
+    fn describe_all(
         &mut self,
         layout: Layout<'_, O>,
         call: &Call<'_>,
@@ -821,20 +837,27 @@ impl<O: Offset> Packed<'_, O> {
         let bounds = call.bounds(self.attached);
         let (mut wrong, mut lengths) = (0, 0);
         let range = first..first + jobs.len();
-        let mut of_text = jobs.iter_mut();
-        layout.walk(range.clone(), src_end, |(start, len, room, bad)| {
-            one_by_one();
-            let Some(job) = of_text.next() else { return };
-            (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
-            let room = room.min(dst_end.saturating_sub(start));
-            (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
-            wrong |= bad;
-            lengths |= len;
-        });
         let mut good = true;
+        let mut of_text = jobs.iter_mut();
         if self.fits_where_it_is(&bounds) {
+            layout.walk(range.clone(), src_end, |(start, len, _, bad)| {
+                one_by_one();
+                let Some(job) = of_text.next() else { return };
+                (job.src, job.len) = (src.wrapping_add(start), len);
+                job.dst = dst.wrapping_add(start);
+                wrong |= bad;
+                lengths |= len;
+            });
             good &= bounds.fit(lengths, usize::MAX).0;
         } else {
+            layout.walk(range.clone(), src_end, |(start, len, room, bad)| {
+                one_by_one();
+                let Some(job) = of_text.next() else { return };
+                (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+                let room = room.min(dst_end.saturating_sub(start));
+                (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
+                wrong |= bad;
+            });
             for (k, job) in jobs.iter_mut().enumerate() {
                 if let Some(output) = &self.output {
                     let (at, room, _, bad) = output.place(first + k, dst_end);
@@ -844,40 +867,20 @@ impl<O: Offset> Packed<'_, O> {
                 good &= bounds.fit(job.src_len, job.dst_len).0;
             }
         }
-        let (nonce_len, tag_len) = (
-            length(self.nonce.bytes),
-            // One of the two is 0.
-            length(self.tag.bytes + self.attached),
-        );
-        let components = u32::from(self.data_layout.is_some());
-        let attached = match (self.attached, self.received) {
-            (0, false) => 0,
-            (0, true) => RECEIVED,
-            _ => ATTACHED,
-        };
-
         let (nonces, tags) = (self.nonces.as_ptr(), self.tags.src.cast_mut());
-        for (k, job) in jobs.iter_mut().enumerate() {
-            one_by_one();
-            let i = first + k;
-            job.nonce = nonces.wrapping_add(i.wrapping_mul(self.nonce.stride));
-            (job.place, job.components) = (0, components);
-            if !ALL {
-                continue;
-            }
-            job.tag = tags.wrapping_add(i.wrapping_mul(self.tag.stride));
-            // Side by side, and written at once.
-            (job.nonce_len, job.tag_len) = (nonce_len, tag_len);
-            (job.tag_attached, job.component_count) = (attached, 0);
-            job.opened_len = usize::MAX;
-        }
-        if ALL && self.data_layout.is_none() {
-            for job in &mut *jobs {
+        if self.nonce.bytes > 0 {
+            for (k, job) in jobs.iter_mut().enumerate() {
                 one_by_one();
-                (job.data, job.data_len) = (core::ptr::null(), 0);
+                job.nonce = nonces.wrapping_add((first + k).wrapping_mul(self.nonce.stride));
             }
         }
-        if ALL && let Some(data) = self.data_layout {
+        if self.tag.bytes > 0 {
+            for (k, job) in jobs.iter_mut().enumerate() {
+                one_by_one();
+                job.tag = tags.wrapping_add((first + k).wrapping_mul(self.tag.stride));
+            }
+        }
+        if let Some(data) = self.data_layout {
             let (at_data, data_end) = (self.data.as_ptr(), self.data.len());
             let mut of_data = jobs.iter_mut();
             by_layout!(data, data => data.walk(range, data_end, |(at, len, _, bad)| {
@@ -906,19 +909,60 @@ impl<O: Offset> Packed<'_, O> {
         good
     }
 
-    /// Makes the job of message `i`, or says what is wrong with its places.
-    fn describe(&mut self, call: &Call<'_>, i: usize, job: &mut Job) -> Result<(), Error> {
-        self.layout.check(i, self.text.src_len)?;
+    /// The job of message `i`, for admission to judge, or what is wrong with its places.
+    fn describe(&mut self, call: &Call<'_>, i: usize) -> Result<Job, Error> {
+        let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
+        self.layout.check(i, src_end)?;
         if let Some(output) = &self.output {
-            output.check(i, self.text.dst_len)?;
+            output.check(i, dst_end)?;
         }
         if let Some(data) = &self.data_layout {
             data.check(i, self.data.len())?;
         }
-        // The places are good; the rest is for admission to judge.
-        let job = core::slice::from_mut(job);
-        self.describe_all::<true>(self.layout, call, i, job);
-        Ok(())
+        let mut job = self.in_all_jobs();
+        self.describe_all(self.layout, call, i, core::slice::from_mut(&mut job));
+        let (start, len, room, _) = self.layout.place(i, src_end);
+        job.src_len = len;
+        job.dst_len = match &self.output {
+            Some(output) => output.place(i, dst_end).1,
+            None => room.min(dst_end.saturating_sub(start)),
+        };
+        Ok(job)
+    }
+}
+
+/// Jobs that are made for each stretch, in memory that is used again: what is the same in all
+/// of them is there already, if it was the same in the stretch before.
+pub(crate) struct Made {
+    jobs: Vec<Aligned>,
+    /// What is the same in all.
+    same: Job,
+}
+
+impl Made {
+    pub(crate) fn new() -> Self {
+        Made {
+            jobs: Vec::new(),
+            same: Job::NONE,
+        }
+    }
+
+    /// `n` jobs that have the members of `same` which differ from batch to batch.
+    fn like(&mut self, same: &Job, n: usize) -> &mut [Job] {
+        let members = |job: &Job| {
+            (
+                (job.nonce_len, job.tag_len, job.tag_attached),
+                (job.components, job.place, job.opened_len),
+            )
+        };
+        if members(same) != members(&self.same) {
+            self.same = *same;
+            self.jobs.clear();
+        }
+        if self.jobs.len() < n {
+            self.jobs.resize(n, Aligned(*same));
+        }
+        Aligned::jobs_mut(&mut self.jobs[..n])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::admission::Call;
 use crate::backend::Backend;
-use crate::batch::Batch;
+use crate::batch::{Batch, Made};
 use crate::block::Block;
 use crate::bytes::is_zero;
 use crate::engine::{FAILED, Memory, Work};
@@ -52,7 +52,7 @@ pub struct Comb {
     lanes: Option<usize>,
     memory: Memory,
     /// Those of a packed batch, for a stretch of it.
-    jobs: Vec<Aligned>,
+    jobs: Made,
     /// Of a mode whose attached tag stands before the text: as the kernels do them, and the tags
     /// in whose places texts are put.
     behind: Vec<Aligned>,
@@ -84,7 +84,7 @@ impl Comb {
             backend: None,
             lanes: None,
             memory: Memory::new(),
-            jobs: Vec::new(),
+            jobs: Made::new(),
             behind: Vec::new(),
             first_tags: Vec::new(),
             verdicts: Box::new([FAILED; STRETCH]),

@@ -7,10 +7,10 @@
 pub use crate::job::Job;
 
 use crate::admission::{Admission, Call};
-use crate::batch::{Batch, sealed};
+use crate::batch::{Batch, Made, sealed};
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Aligned, Alike};
+use crate::job::{ATTACHED, Alike};
 use crate::key_set::KeySet;
 use crate::status::Status;
 use alloc::vec::Vec;
@@ -237,11 +237,11 @@ impl sealed::Parts for Jobs<'_> {
         Jobs::check(self, call)
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Vec<Aligned>) {
+    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Made) {
         Jobs::prepare(self, call, range);
     }
 
-    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a [Aligned]) -> &'a [Job] {
+    fn jobs<'a>(&'a self, range: Range<usize>, _: &'a Made) -> &'a [Job] {
         self.as_slice(range)
     }
 
