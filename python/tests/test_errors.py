@@ -156,7 +156,7 @@ def test_types(call, text):
 
 def test_values():
     with pytest.raises(ValueError, match="unknown mode; known: ecb, .*gcm"):
-        aescomb.Key("eax", bytes(16))
+        aescomb.Key("kw", bytes(16))
     with pytest.raises(ValueError, match="expected 'raise' or 'return', not 'ignore'"):
         GCM.open_many([], [], on_failure="ignore")
     with pytest.raises(ValueError, match="to: expected 'binary', .*, not 'text'"):

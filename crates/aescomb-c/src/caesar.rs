@@ -241,6 +241,9 @@ caesar! {
     Ocb 128 "ocb_128" aescomb_caesar_ocb_128_encrypt aescomb_caesar_ocb_128_decrypt;
     Ocb 192 "ocb_192" aescomb_caesar_ocb_192_encrypt aescomb_caesar_ocb_192_decrypt;
     Ocb 256 "ocb_256" aescomb_caesar_ocb_256_encrypt aescomb_caesar_ocb_256_decrypt;
+    Eax 128 "eax_128" aescomb_caesar_eax_128_encrypt aescomb_caesar_eax_128_decrypt;
+    Eax 192 "eax_192" aescomb_caesar_eax_192_encrypt aescomb_caesar_eax_192_decrypt;
+    Eax 256 "eax_256" aescomb_caesar_eax_256_encrypt aescomb_caesar_eax_256_decrypt;
     Siv 128 "siv_128" aescomb_caesar_siv_128_encrypt aescomb_caesar_siv_128_decrypt;
     Siv 192 "siv_192" aescomb_caesar_siv_192_encrypt aescomb_caesar_siv_192_decrypt;
     Siv 256 "siv_256" aescomb_caesar_siv_256_encrypt aescomb_caesar_siv_256_decrypt;

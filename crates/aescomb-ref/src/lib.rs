@@ -29,6 +29,7 @@
 //! | `"ccm"`     | 16, 24 or 32 | 7 to 13         | 4, 6, 8, 10, 12, 14, 16 |
 //! | `"gcm"`     | 16, 24 or 32 | 1 or more       | 4, 8, 12 to 16          |
 //! | `"ocb"`     | 16, 24 or 32 | 1 to 15         | 8, 12, 16               |
+//! | `"eax"`     | 16, 24 or 32 | any             | 1 to 16                 |
 //! | `"siv"`     | 32, 48 or 64 | any, 0 for none | 16                      |
 //! | `"gcm-siv"` | 16, 24 or 32 | 12              | 16                      |
 //!
@@ -162,6 +163,7 @@ pub fn seal(
         "ccm" => modes::ccm_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
         "gcm" => modes::gcm_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
         "ocb" => modes::ocb_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
+        "eax" => modes::eax_encrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag_bytes),
         "siv" if tag_bytes == 16 => modes::siv_encrypt(key, &with_nonce(ad, nonce), text),
         "gcm-siv" if tag_bytes == 16 => {
             modes::gcm_siv_encrypt(key, nonce.try_into().ok()?, single(ad)?, text)
@@ -233,6 +235,7 @@ pub fn open(
         "ccm" => modes::ccm_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
         "gcm" => modes::gcm_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
         "ocb" => modes::ocb_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
+        "eax" => modes::eax_decrypt(&Aes::new(key)?, nonce, single(ad)?, text, tag),
         "siv" => modes::siv_decrypt(key, &with_nonce(ad, nonce), text, tag.try_into().ok()?),
         "gcm-siv" => {
             let (nonce, tag) = (nonce.try_into().ok()?, tag.try_into().ok()?);

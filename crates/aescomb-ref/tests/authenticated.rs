@@ -365,6 +365,60 @@ fn rfc_7253_ocb_iterated() {
     }
 }
 
+/// "The EAX Mode of Operation", appendix G: the first two, the sixth and the last.
+#[test]
+fn eax_test_vectors() {
+    for (key, nonce, header, text, sealed, tag) in [
+        (
+            "233952dee4d5ed5f9b9c6d6ff80ff478",
+            "62ec67f9c3a4a407fcb2a8c49031a8b3",
+            "6bfb914fd07eae6b",
+            "",
+            "",
+            "e037830e8389f27b025a2d6527e79d01",
+        ),
+        (
+            "91945d3f4dcbee0bf45ef52255f095a4",
+            "becaf043b0a23d843194ba972c66debd",
+            "fa3bfd4806eb53fa",
+            "f7fb",
+            "19dd",
+            "5c4c9331049d0bdab0277408f67967e5",
+        ),
+        (
+            "bd8e6e11475e60b268784c38c62feb22",
+            "6eac5c93072d8e8513f750935e46da1b",
+            "d4482d1ca78dce0f",
+            "4de3b35c3fc039245bd1fb7d",
+            "835bb4f15d743e350e728414",
+            "abb8644fd6ccb86947c5e10590210a4f",
+        ),
+        (
+            "8395fcf1e95bebd697bd010bc766aac3",
+            "22e7add93cfc6393c57ec0b3c17d6b44",
+            "126735fcc320d25a",
+            "ca40d7446e545ffaed3bd12a740a659ffbbb3ceab7",
+            "cb8920f87a6c75cff39627b56e3ed197c552d295a7",
+            "cfc46afc253b4652b1af3795b124ab6e",
+        ),
+    ] {
+        check("eax", key, nonce, &[&hex(header)], &hex(text), sealed, tag);
+    }
+}
+
+/// A tag is cut, and strings that are empty are not the same as a block of zeros.
+#[test]
+fn eax_short_strings() {
+    let sealed = |nonce: &[u8], header: &[u8], text: &[u8], tag_bytes| {
+        seal("eax", &[7; 16], nonce, &[header], text, tag_bytes).expect("good lengths")
+    };
+    let whole = sealed(&[], &[], &[], 16).tag;
+    assert_eq!(sealed(&[], &[], &[], 5).tag, whole[..5]);
+    for (nonce, header) in [(vec![0; 16], vec![]), (vec![], vec![0; 16])] {
+        assert_ne!(sealed(&nonce, &header, &[], 16).tag, whole);
+    }
+}
+
 /// RFC 5297, A.1, without a nonce.
 #[test]
 fn rfc_5297_siv_deterministic() {

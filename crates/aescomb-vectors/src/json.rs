@@ -316,13 +316,13 @@ mod tests {
         for (from, to, says) in [
             (
                 "aes-128-ctr",
-                "aes-128-eax",
-                "f: mode not supported: aes-128-eax",
+                "aes-128-kw",
+                "f: mode not supported: aes-128-kw",
             ),
             (
                 "aes-128-ctr",
-                "aes-128-eax (as coded)",
-                "f: mode not supported: aes-128-eax (as coded)",
+                "aes-128-kw (as coded)",
+                "f: mode not supported: aes-128-kw (as coded)",
             ),
             (
                 "aes-128-ctr",

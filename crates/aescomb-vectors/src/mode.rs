@@ -93,6 +93,7 @@ pub static MODES: &[Mode] = &[
     aead("ccm", 16),
     aead("gcm", 16),
     aead("ocb", 16),
+    aead("eax", 16),
     Mode {
         nonce: Nonce::Optional,
         two_keys: true,

@@ -17,6 +17,7 @@ fn mode(algorithm: &str) -> Option<&'static Mode> {
         "AEAD-AES-SIV-CMAC" | "AES-SIV-CMAC" => "siv",
         "AES-GCM" => "gcm",
         "AES-CCM" => "ccm",
+        "AES-EAX" => "eax",
         "AES-GCM-SIV" => "gcm-siv",
         "AES-CMAC" => "cmac",
         "AES-GMAC" => "gmac",

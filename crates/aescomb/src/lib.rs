@@ -1,6 +1,6 @@
 //! AES for many independent messages at once.
 //!
-//! CBC encryption, CFB, OFB, CMAC, CCM and SIV are serial inside a message: each AES
+//! CBC encryption, CFB, OFB, CMAC, CCM, EAX and SIV are serial inside a message: each AES
 //! call waits for the one before, and a core that could finish four block-rounds a
 //! cycle does a tenth of that. This crate takes a batch of messages, interleaves
 //! them and keeps the AES pipeline full: the *comb scheduler* of Bogdanov,
@@ -36,7 +36,7 @@
 //! - Feature `research`: twelve more modes, from papers, for comparison and not for new
 //!   protocols.
 //!
-//! CCM, GCM, OCB, SIV and GCM-SIV authenticate what they encrypt; ECB, CBC, CFB,
+//! CCM, GCM, OCB, EAX, SIV and GCM-SIV authenticate what they encrypt; ECB, CBC, CFB,
 //! OFB, CTR and XTS do not.
 //!
 //! # Batch sizes

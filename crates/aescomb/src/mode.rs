@@ -36,6 +36,8 @@ macro_rules! modes {
             Gcm "gcm": Aead;
             /// Offset codebook (OCB3).
             Ocb "ocb": Aead;
+            /// Counter mode with three OMACs.
+            Eax "eax": Aead;
             /// Synthetic initialisation vector, deterministic.
             Siv "siv": Aead;
             /// Nonce misuse-resistant GCM.

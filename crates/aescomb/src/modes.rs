@@ -36,6 +36,7 @@ mod copa;
 #[cfg(feature = "research")]
 mod cpfb;
 mod ctr;
+mod eax;
 mod ecb;
 mod gcm;
 mod gcm_siv;

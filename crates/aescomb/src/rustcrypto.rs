@@ -9,6 +9,7 @@
 //! | `aes_siv::{Aes128SivAead, Aes256SivAead, CmacSivAead}` | [`rustcrypto::{Aes128SivAead, Aes256SivAead, CmacSivAead}`](CmacSivAead) |
 //! | `ccm::Ccm<aes::Aes128, M, N>` | [`rustcrypto::Ccm<Aes128, M, N>`](Ccm) |
 //! | `ocb3::Ocb3<aes::Aes128, N, T>` | [`rustcrypto::Ocb3<Aes128, N, T>`](Ocb3) |
+//! | `eax::Eax<aes::Aes128, T>` | [`rustcrypto::Eax<Aes128, T>`](Eax) |
 //! | `cmac::Cmac<aes::Aes128>` | [`rustcrypto::Cmac<Aes128>`](Cmac) |
 //! | `cbc::{Encryptor, Decryptor}` | [`rustcrypto::cbc::{Encryptor, Decryptor}`](cbc) |
 //! | `cfb_mode::{Encryptor, Decryptor}` | [`rustcrypto::cfb_mode::{Encryptor, Decryptor}`](cfb_mode) |
@@ -77,8 +78,8 @@ pub use ::{aead, cipher, digest};
 pub use aead::{Aead, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser, consts};
 pub use aeads::{
     Aes128Gcm, Aes128GcmSiv, Aes128SivAead, Aes192Gcm, Aes256Gcm, Aes256GcmSiv, Aes256SivAead,
-    AesGcm, AesGcmSiv, Ccm, CcmNonceSize, CcmTagSize, CmacSivAead, GcmTagSize, NonceSize, Ocb3,
-    OcbNonceSize, OcbTagSize,
+    AesGcm, AesGcmSiv, Ccm, CcmNonceSize, CcmTagSize, CmacSivAead, Eax, EaxTagSize, GcmTagSize,
+    NonceSize, Ocb3, OcbNonceSize, OcbTagSize,
 };
 pub use block::{Aes, Aes128, Aes192, Aes256};
 pub use cmac::Cmac;

@@ -105,6 +105,9 @@ aeads! {
     ocb_128: ocb3::Ocb3<aes::Aes128>, ours::Ocb3<ours::Aes128>;
     ocb_192_15_8: ocb3::Ocb3<aes::Aes192, U15, U8>, ours::Ocb3<ours::Aes192, U15, U8>;
     ocb_256_6_12: ocb3::Ocb3<aes::Aes256, U6, U12>, ours::Ocb3<ours::Aes256, U6, U12>;
+    eax_128: eax::Eax<aes::Aes128>, ours::Eax<ours::Aes128>;
+    eax_192_4: eax::Eax<aes::Aes192, U4>, ours::Eax<ours::Aes192, U4>;
+    eax_256_15: eax::Eax<aes::Aes256, U15>, ours::Eax<ours::Aes256, U15>;
     gcm_siv_128: aes_gcm_siv::Aes128GcmSiv, ours::Aes128GcmSiv;
     gcm_siv_256: aes_gcm_siv::Aes256GcmSiv, ours::Aes256GcmSiv;
     siv_128: aes_siv::Aes128SivAead, ours::Aes128SivAead;
@@ -153,9 +156,11 @@ fn keys() {
         assert_eq!(sealed, direct.encrypt(&nonce, b"text".as_ref()).unwrap());
         let ccm = ours::Ccm::<A, U8, U13>::from(aes.clone());
         let ocb = ours::Ocb3::<A>::from(aes.clone());
+        let eax = ours::Eax::<A>::from(aes.clone());
         let siv = ours::AesGcmSiv::<A>::from(aes);
         assert_eq!(ccm.key().algorithm().key_bits, 8 * len);
         assert_eq!(ocb.key().algorithm().key_bits, 8 * len);
+        assert_eq!(eax.key().algorithm().key_bits, 8 * len);
         assert_eq!(siv.key().algorithm().key_bits, 8 * len);
 
         let mut packet = *b"text................";
@@ -614,6 +619,7 @@ fn types() {
     is(ours::Aes128Gcm::new(&key));
     is(ours::Ccm::<ours::Aes128, U8, U13>::new(&key));
     is(ours::Ocb3::<ours::Aes128>::new(&key));
+    is(ours::Eax::<ours::Aes128>::new(&key));
     is(ours::Aes128GcmSiv::new(&key));
     is(ours::Aes128SivAead::new(&[77; 32].into()));
     is(<ours::Cmac<ours::Aes128> as KeyInit>::new(&key));

@@ -47,7 +47,7 @@ type Lengths = &'static [usize];
 
 /// Every mode that encrypts and authenticates, and the lengths of its keys, nonces and tags; but
 /// Julius, which [`aescomb_ref::open()`] does not take.
-pub const AUTHENTICATING: [(&str, Lengths, Lengths, Lengths); 16] = [
+pub const AUTHENTICATING: [(&str, Lengths, Lengths, Lengths); 17] = [
     (
         "ccm",
         &[16, 24, 32],
@@ -67,6 +67,14 @@ pub const AUTHENTICATING: [(&str, Lengths, Lengths, Lengths); 16] = [
         &[16, 24, 32],
         &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
         &[8, 12, 16],
+    ),
+    (
+        "eax",
+        &[16, 24, 32],
+        &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+        ],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
     ),
     (
         "siv",

@@ -7,7 +7,7 @@ use crate::modes::{self, AeadMode};
 use crate::single::{OPEN, SEAL};
 use aead::array::ArraySize;
 use aead::array::typenum::NonZero;
-use aead::consts::{U4, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
+use aead::consts::{U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
 use aead::inout::InOutBuf;
 use aead::{AeadCore, AeadInOut, KeyInit, KeySizeUser, Nonce, Tag, TagPosition};
 use core::fmt;
@@ -19,6 +19,7 @@ mod sealed {
     pub trait CcmTag {}
     pub trait CcmNonce {}
     pub trait OcbTag {}
+    pub trait EaxTag {}
     pub trait OcbNonce {}
 }
 
@@ -58,6 +59,10 @@ sizes! {
     /// Lengths of a nonce of OCB: 6 to 15 bytes; with shorter ones an attack is known
     /// (Liénardy and Lafitte, IACR ePrint 2023/326). Sealed.
     OcbNonceSize, OcbNonce: U6, U7, U8, U9, U10, U11, U12, U13, U14, U15
+}
+sizes! {
+    /// Lengths of a tag of EAX: 4 to 16 bytes. Sealed.
+    EaxTagSize, EaxTag: U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16
 }
 
 /// Seals `buffer`.
@@ -199,6 +204,7 @@ from_aes! {
     AesGcm<A, N, T>;
     Ccm<A, T, N>;
     Ocb3<A, N, T>;
+    Eax<A, T>;
     AesGcmSiv<A>;
 }
 
@@ -273,6 +279,25 @@ aead! {
     /// # Ok::<(), aescomb::rustcrypto::Error>(())
     /// ```
     Ocb3<A, N: OcbNonceSize = U12, T: OcbTagSize = U16>, Ocb, A::KeySize, N, T, Postfix
+}
+
+aead! {
+    /// EAX: Bellare, Rogaway and Wagner (FSE 2004).
+    ///
+    /// Keys of 16, 24 or 32 bytes as `A` says; nonces of 16 bytes, which must never repeat
+    /// under a key; tags of `T` bytes, 16 if not said otherwise. Any length of text and
+    /// associated data.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::{Aead, Aes128, Eax, KeyInit, Nonce};
+    ///
+    /// let cipher = Eax::<Aes128>::new(&[7; 16].into());
+    /// let nonce = Nonce::from([1; 16]); // never twice under a key
+    /// let sealed = cipher.encrypt(&nonce, b"text".as_ref())?;
+    /// assert_eq!(cipher.decrypt(&nonce, &sealed[..])?, b"text");
+    /// # Ok::<(), aescomb::rustcrypto::Error>(())
+    /// ```
+    Eax<A, T: EaxTagSize = U16>, Eax, A::KeySize, U16, T, Postfix
 }
 
 aead! {
