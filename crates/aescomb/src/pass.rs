@@ -14,9 +14,16 @@
 //!   given tag (`Facts` in `facts.rs`): of one message or of a group's, by the same function.
 //!   What comes of lengths other than the text's is worked out once for a group where they
 //!   are alike; `block` is the slow way, message by message, for what rows cannot say. With
-//!   two passes the last row is for the tag. A nonce of a whole
-//!   block needs no header function: with `NONCE`, `begin` finds it in `h[0]`. What `begin`
-//!   and `text` write into `h` is there for `finish` and `tag`.
+//!   two passes the last row is for the tag. What `begin` and `text` write into `h` is there
+//!   for `finish` and `tag`. `header` cannot call the cipher: what needs AES is for `begin`.
+//! - **Nonces.** One of a whole block needs no header function: with `NONCE`, `begin` finds it
+//!   in `h[0]`. Others are in the header, up to 16 bytes of them by `Facts::nonce`. Longer ones
+//!   are for `block`, which makes one block of `Fact::nonce` and `Fact::key` by a function of
+//!   the mode that is out of line (`hashed` in `gcm.rs`, `last_of_nonce` in `eax.rs`, which
+//!   calls AES by `encrypt_block`: all backends make the same of a key). Lanes without a
+//!   message have nonces of no bytes, and a mode may take them for what it likes (`initial` in
+//!   `gcm.rs`): messages have 1 byte or more. Fewest 0 bytes are for `VECTOR` alone, which
+//!   leaves an empty nonce out.
 //! - **`Tail`** says what rows leave for `finish`, and `DATA` likewise for `absorb_last`:
 //!
 //!   | | leaves | for example |
@@ -40,10 +47,13 @@
 //!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
 //!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
 //!   message moved behind its zeros and back. With `moved` a pass finds it there.
-//! - **Associated data.** `DATA` is `None` where a pass takes none. `DATA_BEGINS` leaves
-//!   out bytes that are in the header already (CCM puts the length before them). With
-//!   `VECTOR` associated data is a vector of components, and the nonce, if there is one,
-//!   is its last; every component then gets its `absorb_last`, an empty one too.
+//! - **Associated data.** `DATA` is `None` where a pass takes none. Of a message without any,
+//!   neither `absorb` nor `absorb_last` is called, whatever `DATA` says: what a mode makes of
+//!   an empty string, it tells from another by the header (`has_data` in `eax.rs`).
+//!   `DATA_BEGINS` leaves out bytes that are in the header already (CCM puts the length
+//!   before them). With `VECTOR` associated data is a vector of components, and the nonce,
+//!   if there is one, is its last; every component then gets its `absorb_last`, an empty one
+//!   too.
 //! - **Passes.** `MORE` says that `Then` follows: for SIV and GCM-SIV, whose tag comes
 //!   before the ciphertext. The first pass's tag is in the last header row of the second;
 //!   an opening has the given one there from the start. `AGAIN` reads what the pass
@@ -202,7 +212,7 @@ pub(crate) trait Registered {
     const KEYS_DIFFER: bool = false;
 
     /// Puts the mode's constants of a key into `key.sub`, where `key.sub[0]` is
-    /// CIPH_K(0^128).
+    /// CIPH_K(0^128); `encrypt_block` makes CIPH_K of others. `USES` says how many there are.
     fn constants(_backend: Backend, key: &mut Expanded) {
         key.sub[0] = [0; 16];
     }
