@@ -1,9 +1,10 @@
 //! Batches: what a call works on, in forms that feed one engine.
 
 use crate::admission::{Bounds, Call, SIGN, is_short};
+use crate::block::Aligned;
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Aligned, Alike, Job, RECEIVED, disjoint, one_by_one};
+use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint, one_by_one};
 use crate::key_set::KeySet;
 use crate::message::{Message, jobs, jobs_mut, length};
 use crate::status::Status;
@@ -793,8 +794,8 @@ impl<O: Offset> Packed<'_, O> {
         self.output.is_none() && bounds.are_plain(self.text.dst_len >= self.text.src_len)
     }
 
-    /// What is the same in all jobs; what differs from message to message is 0 where there is no
-    /// such column.
+    /// What is the same in all jobs. For a column of keys or of lengths it has a value that no
+    /// batch without the column has, so that [`Made`] tells them apart.
     fn in_all_jobs(&self) -> Job {
         Job {
             nonce_len: length(self.nonce.bytes),
@@ -931,10 +932,10 @@ impl<O: Offset> Packed<'_, O> {
     }
 }
 
-/// Jobs that are made for each stretch, in memory that is used again: what is the same in all
-/// of them is there already, if it was the same in the stretch before.
+/// The jobs of a stretch, in memory that is used again for the next one. What is the same in all
+/// jobs is written only when it is not what it was before.
 pub(crate) struct Made {
-    jobs: Vec<Aligned>,
+    jobs: Vec<Aligned<Job>>,
     /// What is the same in all.
     same: Job,
 }

@@ -20,7 +20,9 @@ pub(crate) const NO_TABLES: Tables = [[0; 16]; POWERS + MAX_UNIT];
 /// Where the second row of [`Tables`] begins.
 pub(crate) const SECOND: usize = MAX_LANES;
 
-/// Memory that begins a line of the cache: a register that is stored across two takes twice as long.
+/// What begins at a line of the cache. A register that is stored across two lines takes twice as
+/// long, and jobs are in as few lines as they can be: the check and the kernels read them whole.
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Aligned<T>(pub T);
 

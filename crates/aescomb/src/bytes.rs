@@ -9,6 +9,13 @@ use crate::block::Block;
 use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
 use subtle::ConstantTimeEq;
 
+/// At most 16 bytes, with zeros after them, where it need not be fast.
+pub(crate) fn filled(bytes: &[u8]) -> Block {
+    let mut block = [0; 16];
+    block[..bytes.len()].copy_from_slice(bytes);
+    block
+}
+
 /// Copies at most 16 bytes into a block, with zeros after them, without touching a byte beyond them: two overlapping
 /// pieces of the largest power of two that fits.
 ///

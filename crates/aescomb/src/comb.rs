@@ -3,11 +3,11 @@
 use crate::admission::Call;
 use crate::backend::Backend;
 use crate::batch::{Batch, Made};
-use crate::block::Block;
+use crate::block::{Aligned, Block};
 use crate::bytes::is_zero;
 use crate::engine::{FAILED, Memory, Work};
 use crate::error::{Allowed, Error, Failed, Field, OpenError, available};
-use crate::job::{Aligned, Alike, Job};
+use crate::job::{Alike, Job};
 use crate::key::AnyMode;
 use crate::key_set::KeySet;
 use crate::keys::Keys;
@@ -55,7 +55,7 @@ pub struct Comb {
     jobs: Made,
     /// Of a mode whose attached tag stands before the text: as the kernels do them, and the tags
     /// in whose places texts are put.
-    behind: Vec<Aligned>,
+    behind: Vec<Aligned<Job>>,
     first_tags: Vec<Block>,
     /// What tags differ by from those that were given.
     verdicts: Box<[Block; STRETCH]>,
@@ -328,8 +328,8 @@ impl Comb {
         failed: &mut Vec<u32>,
     ) {
         let n = batch.count();
-        // Jobs that are made are read before they leave the nearest cache. Groups of serial modes
-        // want more messages, to find such of similar lengths.
+        // Jobs that are made here are best read while they are in the first cache. Groups of
+        // serial modes are better made of more messages: more of them have similar lengths.
         let short = B::MAKES_JOBS && (alike.texts || is_parallel(call.mode, call.op));
         let len = if short { SHORT_STRETCH } else { STRETCH };
         let mut start = 0;

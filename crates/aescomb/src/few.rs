@@ -217,7 +217,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
         if let Some(i) = const { block_of::<M>(true) } {
             sums[l] = after.blocks()[i];
         }
-        // Where messages end as they go on, nobody wants them.
+        // Where the last row ends a message, its place is not used any more.
         if !const { M::ALONG.ends_alike }
             && let Some(i) = const { block_of::<M>(false) }
         {

@@ -9,7 +9,7 @@
 //! [`Jobs`](crate::ffi::Jobs) of others promises the same.
 #![allow(unsafe_code)]
 
-use crate::block::Block;
+use crate::block::{Aligned, Block};
 use crate::bytes::{self, padding_len};
 use crate::key::AnyKey;
 use crate::mode::Op;
@@ -131,23 +131,17 @@ pub(crate) fn one_by_one() {
     core::hint::black_box(());
 }
 
-/// A job in as few lines of the cache as it can be in: the check and the kernels read it
-/// whole.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
-pub(crate) struct Aligned(pub Job);
+const _: () = assert!(size_of::<Aligned<Job>>() == size_of::<Job>());
 
-const _: () = assert!(size_of::<Aligned>() == size_of::<Job>());
-
-impl Aligned {
+impl Aligned<Job> {
     #[inline(always)]
-    pub(crate) fn jobs(memory: &[Aligned]) -> &[Job] {
+    pub(crate) fn jobs(memory: &[Aligned<Job>]) -> &[Job] {
         // SAFETY: they are jobs, one after the other.
         unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), memory.len()) }
     }
 
     #[inline(always)]
-    pub(crate) fn jobs_mut(memory: &mut [Aligned]) -> &mut [Job] {
+    pub(crate) fn jobs_mut(memory: &mut [Aligned<Job>]) -> &mut [Job] {
         // SAFETY: as above.
         unsafe { core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len()) }
     }

@@ -4,7 +4,8 @@
 //! put there are borrowed, and is only cleared afterwards.
 #![allow(unsafe_code)]
 
-use crate::job::Aligned;
+use crate::block::Aligned;
+use crate::job::Job;
 use crate::message::Message;
 use alloc::vec::Vec;
 
@@ -27,7 +28,7 @@ use alloc::vec::Vec;
 /// ```
 #[derive(Debug, Default)]
 pub struct Messages {
-    jobs: Vec<Aligned>,
+    jobs: Vec<Aligned<Job>>,
 }
 
 impl Messages {

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The chain over C is serial, and waits for the counter's call only where a message is sealed.
-//! An OMAC begins with [t], so that it is CIPH_K([t]) that goes on to the first block of a
-//! string; of an empty string [t] is the last block, and K1 is xored to it.
+//! An OMAC begins with [t], so its chain enters the string as CIPH_K([t]). Of an empty string [t]
+//! is the last block, to which K1 is xored.
 //!
 //! Limits: nonces of 1 byte or more; the paper allows an empty one, which this library refuses, as
 //! a forgotten nonce would be one. Tags of 4 to 16 bytes. A nonce must not repeat under a key.
@@ -20,6 +20,7 @@ use super::Eax;
 use super::cmac::{masked, subkeys};
 use crate::backend::Backend;
 use crate::block::Block;
+use crate::bytes::filled;
 use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
@@ -82,29 +83,22 @@ fn in_last(nonce: usize) -> usize {
 }
 
 /// The last block of a nonce of several, with zeros after it, and what the chain before it
-/// differs by from CIPH_K([0]). Such nonces are rare: neither message by message nor another
-/// backend than the call's matters.
+/// differs by from CIPH_K([0]). Such nonces are rare: they are done one by one, by the backend that
+/// is preferred, whichever the call has.
 #[inline(never)]
 fn last_of_nonce(key: &Expanded, nonce: &[u8]) -> u128 {
     let (before, last) = nonce.split_at(nonce.len() - in_last(nonce.len()));
     let opened = u128::from_le_bytes(*key.subkey(2));
     let mut chain = opened;
     for block in before.chunks_exact(16) {
-        let x = chain ^ loaded(block);
+        let x = chain ^ u128::from_le_bytes(filled(block));
         chain = u128::from_le_bytes(encrypt_block(
             Backend::preferred(true),
             key,
             x.to_le_bytes(),
         ));
     }
-    chain ^ opened ^ loaded(last)
-}
-
-/// Up to 16 bytes and zeros.
-fn loaded(bytes: &[u8]) -> u128 {
-    let mut block = [0; 16];
-    block[..bytes.len()].copy_from_slice(bytes);
-    u128::from_le_bytes(block)
+    chain ^ opened ^ u128::from_le_bytes(filled(last))
 }
 
 /// In the header: the nonce's last block, later N' ^ H'; how many bytes it has; ones if there is

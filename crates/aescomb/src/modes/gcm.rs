@@ -22,6 +22,7 @@
 use super::{Gcm, Gmac};
 use crate::backend::Backend;
 use crate::block::{MAX_LANES, POWERS, Tables};
+use crate::bytes::filled;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -123,9 +124,7 @@ fn initial<F: Facts>(m: &F) -> F::W {
 fn hashed(h: u128, nonce: &[u8]) -> u128 {
     let mut sum = 0;
     for bytes in nonce.chunks(16) {
-        let mut block = [0; 16];
-        block[..bytes.len()].copy_from_slice(bytes);
-        sum = mul_polyval(sum ^ u128::from_be_bytes(block), h);
+        sum = mul_polyval(sum ^ u128::from_be_bytes(filled(bytes)), h);
     }
     sum = mul_polyval(sum ^ (nonce.len() as u128 * 8), h);
     sum.swap_bytes()
