@@ -497,9 +497,12 @@ fn budget(kernel: &Kernel<'_>, is_line: bool) -> usize {
     }
 }
 
-/// `pkcs7::Padded<cbc::Encrypt>`
+/// `pkcs7::Padded<cbc::Encrypt>`; of two passes `siv::Crypt, siv::Authenticate`.
 fn without_modules(direction: &str) -> String {
-    direction.replace("aescomb::modes::", "")
+    let passes = direction
+        .strip_prefix("aescomb::pass::Two<")
+        .and_then(|passes| passes.strip_suffix('>'));
+    passes.unwrap_or(direction).replace("aescomb::modes::", "")
 }
 
 /// The rows for people.

@@ -205,6 +205,7 @@ mod tests {
         assert_eq!(module_of("Crypt<32>", text), Some("ctr"));
         assert_eq!(module_of("pad::Padded<cbc::Encrypt>", text), Some("cbc"));
         assert_eq!(module_of("Encrypt", text), None);
+        assert_eq!(module_of("Two<Encrypt, Mac>", text), None);
     }
 
     #[test]

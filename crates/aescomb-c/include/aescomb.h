@@ -567,9 +567,9 @@ typedef struct aescomb_internal {
      */
     size_t len;
     /**
-     * Where the key is.
+     * The place of its key in the table.
      */
-    uint32_t place;
+    uint32_t key_index;
     /**
      * What associated data there is.
      */

@@ -111,8 +111,8 @@ pub struct aescomb_message {
 pub struct aescomb_internal {
     /// Bytes of text without those of a tag.
     pub len: usize,
-    /// Where the key is.
-    pub place: u32,
+    /// The place of its key in the table.
+    pub key_index: u32,
     /// What associated data there is.
     pub components: u32,
 }

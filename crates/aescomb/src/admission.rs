@@ -4,12 +4,12 @@
 //! A good message is found to be good without a branch for each rule; what is wrong with a
 //! bad one is worked out afterwards (`refusal`).
 
+use crate::about::{Limits, UNLIMITED};
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
 use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint};
 use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Mode, Op};
-use crate::pass::{Limits, UNLIMITED};
 use crate::status::Status;
 
 #[cfg(target_arch = "x86_64")]
@@ -211,7 +211,7 @@ impl Rules {
 
     /// Whether a message has parts of lengths that the mode takes.
     #[inline(always)]
-    fn take_shape(&self, job: &Job, len: usize) -> bool {
+    fn take_profile(&self, job: &Job, len: usize) -> bool {
         (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
             & (self.tag >> job.tag_len.min(31) & 1 == 1)
             & (self.components_of(job) <= self.components)
@@ -224,7 +224,7 @@ impl Rules {
     #[inline(always)]
     pub(crate) fn refusal_of(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
         debug_assert!(job.tag_attached != ATTACHED);
-        if self.take(job, job.src_len, 0) && self.take_shape(job, job.src_len) {
+        if self.take(job, job.src_len, 0) && self.take_profile(job, job.src_len) {
             return None;
         }
         self.refusal_of_one(key, job)
@@ -288,10 +288,10 @@ impl Bounds {
 }
 
 /// Bytes of nonce and tag, where that is, components of associated data.
-type Shape = (u64, u64);
+type Profile = (u64, u64);
 
 #[inline(always)]
-fn shape(job: &Job) -> Shape {
+fn profile(job: &Job) -> Profile {
     let lengths = u64::from(job.tag_len) << 32 | u64::from(job.nonce_len);
     (
         lengths,
@@ -302,18 +302,18 @@ fn shape(job: &Job) -> Shape {
 /// The check of one message after the other.
 pub(crate) struct Admission<'c, 'k> {
     call: &'c Call<'k>,
-    /// The shape of a message that had a good one: mostly, all have the same.
-    shape: Shape,
+    /// The profile of a message that had a good one: mostly, all have the same.
+    profile: Profile,
 }
 
 /// Of a message without a tag that has two components, which none has.
-const NO_SHAPE: Shape = (0, 2);
+const NO_PROFILE: Profile = (0, 2);
 
 impl<'k> Call<'k> {
     pub(crate) fn admission(&self) -> Admission<'_, 'k> {
         Admission {
             call: self,
-            shape: NO_SHAPE,
+            profile: NO_PROFILE,
         }
     }
 
@@ -363,7 +363,7 @@ impl<'k> Call<'k> {
         match self.keys {
             KeySet::Shared(_) => Some(true),
             KeySet::Own => self.alike(jobs.map(|job| KeySet::Own.of(job))),
-            _ => self.have_places(jobs.map(|job| job.place)),
+            _ => self.have_places(jobs.map(|job| job.key_index)),
         }
     }
 
@@ -398,12 +398,12 @@ impl<'k> Call<'k> {
             KeySet::Own => self.keys.of(job).is_some_and(good),
             _ if !job.key.is_null() => false,
             KeySet::Shared(_) => true,
-            keys => keys.find(job.place).is_some_and(good),
+            keys => keys.find(job.key_index).is_some_and(good),
         }
     }
 
     /// Whether all of `count` jobs from `first` on are good, as most batches are: of one
-    /// shape, none of them long. Then they are reported as done, and the result says whether
+    /// profile, none of them long. Then they are reported as done, and the result says whether
     /// their texts have one length. `None`: they are to be looked at one by one. `FOREIGN`
     /// jobs have associated data where they have a pointer to it.
     ///
@@ -517,7 +517,7 @@ impl<'k> Call<'k> {
             }
             (keys, None) => wrong(
                 Field::KeyIndex,
-                job.place as usize,
+                job.key_index as usize,
                 Allowed::AtMost(keys.len().saturating_sub(1)),
             ),
             (_, Some(key)) if key.mode() != self.mode => {
@@ -619,17 +619,17 @@ impl Admission<'_, '_> {
         call.admit(
             job,
             #[inline(always)]
-            |len| shape(job) == self.shape || self.takes_shape(job, len),
+            |len| profile(job) == self.profile || self.takes_profile(job, len),
         )
     }
 
     #[inline(never)]
-    fn takes_shape(&mut self, job: &Job, len: usize) -> bool {
-        let good = self.call.rules.take_shape(job, len);
-        // The shape does not say how many several components are, or all of an opened
+    fn takes_profile(&mut self, job: &Job, len: usize) -> bool {
+        let good = self.call.rules.take_profile(job, len);
+        // The profile does not say how many several components are, or all of an opened
         // length.
         if good && job.components != Job::SEVERAL && !self.call.rules.untold {
-            self.shape = shape(job);
+            self.profile = profile(job);
         }
         good
     }
@@ -637,13 +637,13 @@ impl Admission<'_, '_> {
 
 impl Call<'_> {
     #[inline(always)]
-    fn admit(&self, job: &Job, shaped: impl FnOnce(usize) -> bool) -> Result<usize, Error> {
+    fn admit(&self, job: &Job, has_lengths: impl FnOnce(usize) -> bool) -> Result<usize, Error> {
         let (len, longer) = match job.tag_attached {
             ATTACHED => self.without_tag(job)?,
             _ => (job.src_len, 0),
         };
         let rules = self.rules;
-        if !(rules.take(job, len, longer) && shaped(len) && self.has_key(job))
+        if !(rules.take(job, len, longer) && has_lengths(len) && self.has_key(job))
             && let Some(refusal) = self.refusal(job, len)
         {
             return Err(refusal);
@@ -746,9 +746,9 @@ mod tests {
                             if let Some(alike) = found {
                                 let texts = jobs.iter().all(|job| job.src_len == good.src_len);
                                 let data = jobs.iter().all(|job| {
-                                    let shape =
+                                    let profile =
                                         |job: &Job| (job.data_len, job.nonce_len, job.tag_len);
-                                    shape(job) == shape(&good)
+                                    profile(job) == profile(&good)
                                 });
                                 assert_eq!(alike, (texts, data), "{what:?}");
                                 let written: Vec<_> = jobs

@@ -447,7 +447,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
         }
         if call.has_own_keys() {
             for (place, job) in (0..).zip(jobs_mut(&mut self[range])) {
-                job.place = place;
+                job.key_index = place;
             }
         }
     }
@@ -807,7 +807,7 @@ impl<O: Offset> Packed<'_, O> {
                 _ => ATTACHED,
             },
             components: u32::from(self.data_layout.is_some()),
-            place: u32::from(self.keys.is_some()),
+            key_index: u32::from(self.keys.is_some()),
             opened_len: match self.opened_lens {
                 Some(_) => 0,
                 None => usize::MAX,
@@ -893,7 +893,7 @@ impl<O: Offset> Packed<'_, O> {
         }
         if let Some(keys) = self.keys {
             for (job, key) in jobs.iter_mut().zip(&keys[first..]) {
-                job.place = *key;
+                job.key_index = *key;
             }
         }
         if let Some(lengths) = self.opened_lens {
@@ -953,7 +953,7 @@ impl Made {
         let members = |job: &Job| {
             (
                 (job.nonce_len, job.tag_len, job.tag_attached),
-                (job.components, job.place, job.opened_len),
+                (job.components, job.key_index, job.opened_len),
             )
         };
         if members(same) != members(&self.same) {

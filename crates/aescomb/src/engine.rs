@@ -13,10 +13,13 @@ use crate::isa::{Isa, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
-use crate::pass::{Feed, OwnKeys, Pass, per_lane, rows, uniform};
+#[cfg(feature = "research")]
+use crate::mixed;
+use crate::pass::{Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
 use crate::rows::ciphers;
-use crate::schedule::{Way, WhichKey};
+use crate::schedule::WhichKey;
+use crate::shape::Feed;
 use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -57,31 +60,31 @@ pub(crate) struct Work<'a> {
 /// A tag's difference from the one that came with the message, before it is known.
 pub(crate) const FAILED: Block = [0xff; 16];
 
-/// Runs `M` on all jobs.
-pub(crate) fn batch<M: Pass>(backend: Backend, work: Work<'_>) {
+/// Runs `G` on all jobs.
+pub(crate) fn batch<G: Program>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
-        const { matches!(M::FEED, Feed::Serial) } && work.degree > 16,
-        s => kernel::<_, M>(s, work)
+        const { G::First::SHAPE.is_serial() } && work.degree > 16,
+        s => kernel::<_, G>(s, work)
     )
 }
 
-/// Runs `M` on one message, with the widest registers there are.
+/// Runs `G` on one message, with the widest registers there are.
 #[inline(always)]
-pub(crate) fn one<M: Pass>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+pub(crate) fn one<G: Program>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
     let backend = Backend::widest();
-    if const { one_lane_is_all::<M>() } {
-        dispatch!(backend, s => kernel_one::<_, M>(s.narrow(), key, job, verdict, true))
+    if const { one_lane_is_all::<G>() } {
+        dispatch!(backend, s => kernel_one::<_, G>(s.narrow(), key, job, verdict, true))
     } else {
-        dispatch!(backend, s => kernel_one::<_, M>(s, key, job, verdict, true))
+        dispatch!(backend, s => kernel_one::<_, G>(s, key, job, verdict, true))
     }
 }
 
 /// Whether one message is done in one lane and its code is long: then it is the same for
 /// all instruction sets that have the lane. (A chain is a cycle a block faster with the
 /// instructions of AVX.)
-const fn one_lane_is_all<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial) && !is_chain::<M>()
+const fn one_lane_is_all<G: Program>() -> bool {
+    G::First::SHAPE.is_serial() && !is_chain::<G>()
 }
 
 /// Whether messages are always in lanes: one by one they would only be slower.
@@ -89,7 +92,7 @@ const fn one_lane_is_all<M: Pass>() -> bool {
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
 const fn in_lanes<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial | Feed::Blocks)
+    M::SHAPE.is_serial() || M::SHAPE.is_along()
 }
 
 /// Whether messages are done one by one in the caller's order: the CPU overlaps them by
@@ -100,7 +103,7 @@ const fn in_order<S: Isa, M: Pass>() -> bool {
 
 /// A message that came `by_itself` is counted: the second under a key makes its tables.
 #[inline(always)]
-fn kernel_one<S: Isa, M: Pass>(
+fn kernel_one<S: Isa, G: Program>(
     s: S,
     key: &Expanded,
     job: &Job,
@@ -110,43 +113,53 @@ fn kernel_one<S: Isa, M: Pass>(
     s.enter(
         #[inline(always)]
         move || {
-            if const { !in_lanes::<M>() } {
+            if const { !in_lanes::<G::First>() } {
                 if job.len == 16 {
                     // Whole: a part of a register is slow to read what was just written.
                     let n = s.narrow();
-                    let keys = n.keys(key, M::USES);
-                    return span::<S::Narrow, M>(n, (&keys, key), None, job);
+                    let keys = n.keys(key, G::First::SHAPE.uses);
+                    return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
                 }
                 let pays = || job.len >= LONG && by_itself && key.long_again();
-                let first = first_rounds::<S, M>(s, key, pays);
-                return span::<S, M>(s, (&s.keys(key, M::USES), key), first, job);
+                let first = first_rounds::<S, G::First>(s, key, pays);
+                return span::<S, G::First>(
+                    s,
+                    (&s.keys(key, G::First::SHAPE.uses), key),
+                    first,
+                    job,
+                );
             }
-            if const { has_solos::<S, M>() }
+            if const { has_solos::<S, G>() }
                 && job.data_len <= SHORT_DATA
-                && (const { M::ALONG.tables == 0 }
+                && (const { G::First::SHAPE.along().tables == 0 }
                     || key.has_tables()
                     || by_itself && key.long_again())
             {
-                let keys = s.keys(key, M::USES);
+                let keys = s.keys(key, G::First::SHAPE.uses);
                 let mut made = None;
-                let tables = match const { M::ALONG.tables } {
+                let tables = match const { G::First::SHAPE.along().tables } {
                     0 => &NO_TABLES,
-                    _ => kept_tables::<S, M>(s, key, &mut made),
+                    _ => kept_tables::<S, G::First>(s, key, &mut made),
                 };
-                return solo::<S, M>(s, (&keys, key), tables, job, verdict);
+                return solo::<S, G::First>(s, (&keys, key), tables, job, verdict);
             }
             let n = s.narrow();
-            if const { is_chain::<M>() } {
-                return chain::<S::Narrow, M>(n, (&n.keys(key, M::USES), key), job, verdict);
+            if const { is_chain::<G>() } {
+                return chain::<S::Narrow, G::First>(
+                    n,
+                    (&n.keys(key, G::First::SHAPE.uses), key),
+                    job,
+                    verdict,
+                );
             }
             let mut lanes = Lanes::<1, 0>::new();
             let verdicts = verdict.map(core::slice::from_mut);
             let jobs = core::slice::from_ref(job);
-            let group = lanes.group::<_, M>(n, &[0], (jobs, true), key.into(), verdicts);
-            let keys = n.keys(key, M::USES);
+            let group = lanes.group::<_, G>(n, &[0], (jobs, true), key.into(), verdicts);
+            let keys = n.keys(key, G::First::SHAPE.uses);
             // Made where it is: it is large.
             let mut keys_of_message;
-            let derived = match const { M::OWN.is_some() } {
+            let derived = match const { G::First::SHAPE.own.is_some() } {
                 true => {
                     keys_of_message = LaneKeys::<1>::new();
                     Some(&mut keys_of_message)
@@ -159,32 +172,32 @@ fn kernel_one<S: Isa, M: Pass>(
                 keys: &keys,
                 key,
             };
-            run::<_, M, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
+            run::<_, G, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
         },
     )
 }
 
 /// A message of a batch that has none beside it.
 #[inline(never)]
-fn left_over<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
-    kernel_one::<S, M>(s, key, job, verdict, false);
+fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+    kernel_one::<S, G>(s, key, job, verdict, false);
 }
 
 #[inline(never)]
-fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
+fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
     s.enter(
         #[inline(always)]
         || {
             let made;
             let shared = match work.keys {
                 KeySet::Shared(key) => {
-                    made = s.keys(key, M::USES);
+                    made = s.keys(key, G::First::SHAPE.uses);
                     Some(&made)
                 }
                 _ => None,
             };
-            if const { !in_order::<S, M>() } {
-                drive::<S, M>(s, &mut work, shared);
+            if const { !in_order::<S, G::First>() } {
+                drive::<S, G>(s, &mut work, shared);
             } else if let Some(keys) = shared {
                 let key = work.keys.get(0);
                 let mut bytes = 0;
@@ -195,18 +208,18 @@ fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
                         bytes >= MANY_COUNTERS
                     })
                 };
-                let first = first_rounds::<S, M>(s, key, pays);
+                let first = first_rounds::<S, G::First>(s, key, pays);
                 for job in work.jobs {
-                    span::<S, M>(s, (keys, key), first, job);
+                    span::<S, G::First>(s, (keys, key), first, job);
                 }
             } else {
                 let mut ahead = work.jobs.iter().skip(16);
                 for job in work.jobs {
-                    let key = work.keys.get(job.place);
+                    let key = work.keys.get(job.key_index);
                     if let Some(next) = ahead.next() {
-                        fetch::<S, M>(s, work.keys.get(next.place));
+                        fetch::<S, G::First>(s, work.keys.get(next.key_index));
                     }
-                    span::<S, M>(s, (&s.keys(key, M::USES), key), None, job);
+                    span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), None, job);
                 }
             }
         },
@@ -217,7 +230,7 @@ fn kernel<S: Isa, M: Pass>(s: S, mut work: Work<'_>) {
 /// when it was checked.
 #[inline(always)]
 fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
-    if const { M::USES.inverse }
+    if const { M::SHAPE.uses.inverse }
         && let Some(inverse) = key.inverse()
     {
         s.fetch(&inverse[0]);
@@ -235,7 +248,7 @@ fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
 ///
 /// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
-fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
+fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     let Work {
         jobs,
         keys,
@@ -262,22 +275,22 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
     };
     // In the caller's order: those that are better done by themselves.
     let mut solos = 0;
-    if const { has_solos::<S, M>() && M::ALONG.solo_from < usize::MAX }
+    if const { has_solos::<S, G>() && G::First::SHAPE.along().solo_from < usize::MAX }
         && let Some(Shared { keys, key, .. }) = one
-        && (const { M::ALONG.tables == 0 }
+        && (const { G::First::SHAPE.along().tables == 0 }
             || key.has_tables()
-            || pay::<M>(jobs)
+            || pay::<G::First>(jobs)
             || key.long_again())
-        && jobs.iter().any(is_solo::<M>)
+        && jobs.iter().any(is_solo::<G::First>)
     {
         let mut made = None;
-        let tables = kept_tables::<S, M>(s, key, &mut made);
+        let tables = kept_tables::<S, G::First>(s, key, &mut made);
         let verdicts = verdicts.as_deref_mut();
         let (keys, all) = ((keys, key), (jobs, alike));
         solos = match <S::Unit as Isa>::LANES {
-            2 => by_themselves::<S, M, 2>(s, keys, tables, all, verdicts),
-            4 => by_themselves::<S, M, 4>(s, keys, tables, all, verdicts),
-            _ => by_themselves::<S, M, 1>(s, keys, tables, all, verdicts),
+            2 => by_themselves::<S, G::First, 2>(s, keys, tables, all, verdicts),
+            4 => by_themselves::<S, G::First, 4>(s, keys, tables, all, verdicts),
+            _ => by_themselves::<S, G::First, 1>(s, keys, tables, all, verdicts),
         };
         if solos == jobs.len() {
             return;
@@ -289,25 +302,24 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
         #[inline(always)]
         |i| {
             let job = &jobs[i];
-            if const { has_solos::<S, M>() } && solos > 0 && is_solo::<M>(job) {
+            if const { has_solos::<S, G>() } && solos > 0 && is_solo::<G::First>(job) {
                 return None;
             }
             let class = match alike.keys {
                 true => 0,
-                false => keys.get(job.place).rounds() / 2 - 5,
+                false => keys.get(job.key_index).rounds() / 2 - 5,
             };
             // Two passes may differ in what they leave for the finish.
-            let rows = if M::MORE {
-                job.len / 16
-            } else {
-                rows::<M>(job.len)
+            let rows = match const { G::TWO } {
+                true => job.len / 16,
+                false => rows::<G::First>(job.len),
             };
             Some((class, rows))
         },
     );
     let mut messages = [0; MAX_LANES];
     let mut ahead = jobs.iter().skip(2 * MAX_LANES);
-    let most = match const { !in_lanes::<M>() } {
+    let most = match const { !in_lanes::<G::First>() } {
         true => MAX_LANES,
         false => degree,
     };
@@ -318,23 +330,23 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
         }
         let mut rest = &messages[..count];
         // Longest first: those that are better done by themselves.
-        if const { !in_lanes::<M>() } {
+        if const { !in_lanes::<G::First>() } {
             while let [i, others @ ..] = rest {
                 let job = &jobs[*i as usize];
                 // A group must be worth its overhead.
                 if S::LANES > 1 && job.len <= short && rest.len() * 2 >= S::LANES {
                     break;
                 }
-                let key = keys.get(job.place);
+                let key = keys.get(job.key_index);
                 let own;
                 let keys = match shared {
                     Some(keys) => keys,
                     None => {
-                        own = s.keys(key, M::USES);
+                        own = s.keys(key, G::First::SHAPE.uses);
                         &own
                     }
                 };
-                span::<S, M>(s, (keys, key), None, job);
+                span::<S, G::First>(s, (keys, key), None, job);
                 rest = others;
             }
         }
@@ -350,19 +362,19 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
             rest = others;
             let i = group[0];
             let job = &jobs[i as usize];
-            let key = keys.get(job.place);
+            let key = keys.get(job.key_index);
             // Nothing to put beside it.
             if group.len() == 1 {
                 let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-                if const { one_lane_is_all::<M>() } {
-                    left_over::<S::Narrow, M>(s.narrow(), key, job, verdict);
+                if const { one_lane_is_all::<G>() } {
+                    left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
                 } else {
-                    left_over::<S, M>(s, key, job, verdict);
+                    left_over::<S, G>(s, key, job, verdict);
                 }
                 continue;
             }
             let group =
-                lanes.group::<_, M>(s, group, (jobs, alike.data), keys, verdicts.as_deref_mut());
+                lanes.group::<_, G>(s, group, (jobs, alike.data), keys, verdicts.as_deref_mut());
             let all = |i| keys.get(i);
             let derived = Some(&mut **derived);
             if let Some(one) = &one {
@@ -371,11 +383,11 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
                     key,
                     keys: Some(one.keys),
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
+                run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
             } else {
-                if const { M::USES.constants > 0 } {
+                if const { G::First::SHAPE.uses.constants > 0 } {
                     for job in ahead.by_ref().take(group.keys().len()) {
-                        s.fetch(keys.get(job.place).subkey(0));
+                        s.fetch(keys.get(job.key_index).subkey(0));
                     }
                 }
                 // Lanes without a message get a key that is there.
@@ -383,7 +395,7 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
                 for (of, place) in of.iter_mut().zip(group.keys()) {
                     *of = keys.get(*place);
                 }
-                s.lane_keys(lane_keys, &of, M::USES);
+                s.lane_keys(lane_keys, &of, G::First::SHAPE.uses);
                 let each = &Each {
                     s,
                     keys: &**lane_keys,
@@ -393,7 +405,7 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
                     key: all,
                     again: None,
                 };
-                run::<S, M, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
+                run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
             }
         }
     }
@@ -402,7 +414,7 @@ fn drive<S: Isa, M: Pass>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
 /// Whether so many messages under a key that has no tables pay for them: a row's time is gained
 /// with 8 short messages, all of it with one of 512 bytes, of which groups would make some, too.
 fn pay<M: Pass>(jobs: &[Job]) -> bool {
-    let costs = 8 * M::ALONG.tables;
+    let costs = 8 * M::SHAPE.along().tables;
     let mut gained = 0;
     jobs.iter().any(|job| {
         one_by_one();
@@ -414,7 +426,7 @@ fn pay<M: Pass>(jobs: &[Job]) -> bool {
 /// Whether a message is done from beginning to end under the one key of a call.
 #[inline(always)]
 fn is_solo<M: Pass>(job: &Job) -> bool {
-    job.len >= M::ALONG.solo_from && job.data_len <= SHORT_DATA
+    job.len >= M::SHAPE.along().solo_from && job.data_len <= SHORT_DATA
 }
 
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
@@ -515,7 +527,7 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
 
 /// One group, all passes.
 #[inline(always)]
-fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn run<'k, S: Isa, G: Program, const L: usize, const IDLE: usize>(
     s: S,
     mut group: Group<'_, '_, L, IDLE>,
     key: impl Fn(u32) -> &'k Expanded + Copy,
@@ -523,22 +535,22 @@ fn run<'k, S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     by_rows: &mut impl ByRows,
     derived: Option<&mut LaneKeys<L>>,
 ) {
-    if const { M::OWN.is_some() } {
+    if const { G::First::SHAPE.own.is_some() } {
         if let Some(derived) = derived {
             let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
             let both = (s, by_rows.token());
             let c = &group_keys.once();
-            with_derived::<S, _, M, L, IDLE>(both, &mut group, c, bytes, derived);
+            with_derived::<S, _, G, L, IDLE>(both, &mut group, c, bytes, derived);
         }
     } else {
-        passes::<S, M, L, IDLE>(s, &mut group, group_keys, by_rows);
+        passes::<S, G, L, IDLE>(s, &mut group, group_keys, by_rows);
     }
 }
 
 /// All passes under keys that are derived for the messages. Out of line, as it is the
 /// same for both forms of keys that they are derived from.
 #[inline(never)]
-fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn with_derived<S: Isa, B: Isa, G: Program, const L: usize, const IDLE: usize>(
     (s, wide): (S, B),
     group: &mut Group<'_, '_, L, IDLE>,
     c: &OutOfLine<'_, S, L>,
@@ -548,10 +560,10 @@ fn with_derived<S: Isa, B: Isa, M: Pass, const L: usize, const IDLE: usize>(
     wide.enter(
         #[inline(always)]
         || {
-            derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
+            derive::<S, G::First, L, IDLE>(s, group, c, bytes, keys);
             let keys = &*keys;
             let by_rows = &mut Derived { s: wide, keys };
-            passes::<S, M, L, IDLE>(s, group, &Each { s, keys }, by_rows);
+            passes::<S, G, L, IDLE>(s, group, &Each { s, keys }, by_rows);
         },
     );
 }
@@ -565,30 +577,15 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     bytes: usize,
     keys: &mut LaneKeys<L>,
 ) {
-    let mut own = group.derive::<S, M>(s, c, bytes);
-    if const { matches!(M::OWN, Some(OwnKeys::Mixed)) } {
-        let [first, second] = M::mix(c, &s.schedule_row(own.first[0]), &mut own.constants);
-        keys.set_rounds(10);
-        let mut r = 0;
-        while r < first.len() {
-            s.store_row(first[r], keys.round_key_mut(Way::Encrypt, r));
-            s.store_row(second[r], keys.round_key_mut(Way::EncryptSecond, r));
-            if M::USES.inverse {
-                let whole = r == 0 || r == 10;
-                let row = if whole {
-                    first[10 - r]
-                } else {
-                    s.inverse_mix(first[10 - r])
-                };
-                s.store_row(row, keys.round_key_mut(Way::Decrypt, r));
-            }
-            r += 1;
-        }
-    } else {
-        s.expand_row(keys, own.first, bytes, WhichKey::First);
-        if const { matches!(M::OWN, Some(OwnKeys::Two)) } {
-            s.expand_row(keys, own.second, bytes, WhichKey::Second);
-        }
+    #[cfg(feature = "research")]
+    if const { M::SHAPE.is_mixed() } {
+        return mixed::derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
+    }
+    let own = group.derive::<S, M>(s, c, bytes);
+    s.expand_row(keys, own.first, bytes, WhichKey::First);
+    #[cfg(feature = "research")]
+    if const { M::SHAPE.has_two_own() } {
+        s.expand_row(keys, own.second, bytes, WhichKey::Second);
     }
     for (i, row) in own.constants.into_iter().enumerate() {
         s.store_row(row, keys.subkey_mut(i));
@@ -596,23 +593,23 @@ fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
 }
 
 #[inline(always)]
-fn passes<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn passes<S: Isa, G: Program, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
     by_rows: &mut impl ByRows,
 ) {
-    pass::<S, M, L, IDLE>(s, group, group_keys, by_rows);
-    if M::MORE {
-        group.again::<M::Then>();
-        pass::<S, M::Then, L, IDLE>(s, group, group_keys, by_rows);
+    pass::<S, G::First, G, L, IDLE>(s, group, group_keys, by_rows);
+    if const { G::TWO } {
+        group.again::<G::Second>();
+        pass::<S, G::Second, G::Second, L, IDLE>(s, group, group_keys, by_rows);
     }
 }
 
-/// Begin, window by window, finish. A window is run by the narrowest kernel that
-/// holds its lanes.
+/// The first pass of `G`, which is `M`: begin, window by window, finish. A window is run by the
+/// narrowest kernel that holds its lanes.
 #[inline(always)]
-fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usize>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
@@ -622,9 +619,7 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     let mut windows = Windows::new(group.rows().len());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
-        if const { matches!(M::FEED, Feed::Blocks) }
-            && by_rows.pays::<M>(&group.keys()[..window.lanes], rest)
-        {
+        if const { M::SHAPE.is_along() } && by_rows.pays::<M>(&group.keys()[..window.lanes], rest) {
             // From a multiple of a row on.
             let past = group.done() % by_rows.lanes();
             if past == 0 {
@@ -651,7 +646,7 @@ fn pass<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
             group.window::<S, M>(s, group_keys.all::<M>(), window);
         }
     }
-    group.finish::<S, M>(s, &group_keys.once());
+    group.finish::<S, G>(s, &group_keys.once());
 }
 
 /// Blocks for which it is worth it to go on with one message by itself.
@@ -714,10 +709,14 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // A batch makes them once for all its messages. Alone, and where it was found that they
         // do not pay, they must pay for the memory that they are kept in.
-        let free = const { M::ALONG.tables == 0 }
-            || self.keys.is_some() && const { !M::ALONG.ends_alike }
+        let free = const { M::SHAPE.along().tables == 0 }
+            || self.keys.is_some() && const { !M::SHAPE.along().ends_alike }
             || self.key.has_tables();
-        pays::<S>(keys.len(), rest, if free { 1 } else { 4 + M::ALONG.tables })
+        pays::<S>(
+            keys.len(),
+            rest,
+            if free { 1 } else { 4 + M::SHAPE.along().tables },
+        )
     }
 
     #[inline(always)]
@@ -742,7 +741,7 @@ fn first_rounds<S: Isa, M: Pass>(
     key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
-    if const { !matches!(M::FEED, Feed::Counter) || !S::ROUNDS } {
+    if const { !matches!(M::SHAPE.feed, Feed::Counter) || !S::ROUNDS } {
         return None;
     }
     let kept = key.kept_first_rounds();
@@ -809,7 +808,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         let n = keys.len();
-        if !pays::<S>(n, rest, 1) || const { M::ALONG.tables == 0 } {
+        if !pays::<S>(n, rest, 1) || const { M::SHAPE.along().tables == 0 } {
             return pays::<S>(n, rest, 1);
         }
         // Asked again and again of the same messages.
@@ -817,7 +816,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
             let all = keys.iter().map(|i| (self.key)(*i).long_again());
             all.fold(true, |all, again| all & again)
         });
-        again || pays::<S>(n, rest, 1 + M::ALONG.tables)
+        again || pays::<S>(n, rest, 1 + M::SHAPE.along().tables)
     }
 
     #[inline(always)]
@@ -854,7 +853,7 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // One message by itself has short rows.
-        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::ALONG.tables)
+        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::SHAPE.along().tables)
     }
 
     #[inline(always)]
@@ -882,11 +881,11 @@ fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     let keys = match keys {
         Some(keys) => keys,
         None => {
-            made = s.keys(key, M::USES);
+            made = s.keys(key, M::SHAPE.uses);
             &made
         }
     };
-    if const { M::ALONG.tables == 0 } {
+    if const { M::SHAPE.along().tables == 0 } {
         return group.neighbours::<S, M>(s, l, (keys, key), &NO_TABLES);
     }
     let mut made = None;

@@ -465,7 +465,7 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
         let mut l = 0;
         while l < self.used {
             let job = self.job(l);
-            let fact = Fact::new(job, self.keys.get(job.place), self.given);
+            let fact = Fact::new(job, self.keys.get(job.key_index), self.given);
             blocks[l] = f(fact).to_le_bytes();
             l += 1;
         }

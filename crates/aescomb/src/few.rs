@@ -12,9 +12,10 @@ use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
-use crate::pass::{Holds, MAX_STATE, Pass, State, rows};
+use crate::pass::{MAX_STATE, Pass, State, rows};
 use crate::places::Places;
 use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
+use crate::shape::Holds;
 use crate::solo::{has_solos, whole};
 
 /// A register of `S`.
@@ -25,13 +26,13 @@ type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
 pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
     let blocks = block_of::<M>(true).is_some() as usize + block_of::<M>(false).is_some() as usize;
-    has_solos::<S, M>() && M::ALONG.blocks.len() == blocks && lanes > 1 && lanes <= MAX_UNIT
+    has_solos::<S, M>() && M::SHAPE.along().blocks.len() == blocks && lanes > 1 && lanes <= MAX_UNIT
 }
 
 /// How many bytes of a message are done as rows; `finish` does what is left.
 #[inline(always)]
 fn in_rows<M: Pass>(len: usize) -> usize {
-    match M::ALONG.ends_alike {
+    match const { M::SHAPE.along().ends_alike } {
         true => len,
         false => rows::<M>(len) * 16,
     }
@@ -57,7 +58,7 @@ pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
         #[inline(always)]
         |state| {
             let len = jobs[0].len;
-            if len < M::ALONG.lanes_below && jobs.iter().all(|job| job.len == len) {
+            if len < M::SHAPE.along().lanes_below && jobs.iter().all(|job| job.len == len) {
                 equal::<S::Unit, M, N>(few, c.1, tables, state)
             } else if jobs.iter().all(|job| job.len <= MIXED) {
                 mixed::<S::Unit, M, N>(few, c.1, state)
@@ -82,7 +83,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
 ) -> M::State<U::W> {
     let len = in_rows::<M>(few.jobs[0].len);
     let hashing = EqualHashing::new(few.s, tables, len.div_ceil(16));
-    let left = match M::ALONG.ends_alike {
+    let left = match const { M::SHAPE.along().ends_alike } {
         true => len % 16,
         false => 0,
     };
@@ -124,7 +125,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
                 |l| some(jobs[l].src.wrapping_add(done), left[l]),
             );
             let y = M::step(&Mixed::new(c, count), &mut state, x, done / 16);
-            if M::OUTPUT {
+            if const { M::SHAPE.output } {
                 u.scatter_part(
                     y,
                     #[inline(always)]
@@ -163,7 +164,7 @@ fn row<U: Isa, M: Pass, const N: usize>(
             bytes,
         );
         let y = M::step(&c, state, x, done / 16);
-        if M::OUTPUT {
+        if const { M::SHAPE.output } {
             few.store(
                 y,
                 #[inline(always)]
@@ -218,7 +219,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
             sums[l] = after.blocks()[i];
         }
         // Where the last row ends a message, its place is not used any more.
-        if !const { M::ALONG.ends_alike }
+        if !const { M::SHAPE.along().ends_alike }
             && let Some(i) = const { block_of::<M>(false) }
         {
             places[l] = after.blocks()[i];
@@ -241,8 +242,8 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
 /// Which block of state is a sum or a hash, or else a place.
 const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
     let mut i = 0;
-    while i < M::ALONG.blocks.len() {
-        if matches!(M::ALONG.blocks[i], Holds::Hash { .. } | Holds::Sum) == sum {
+    while i < M::SHAPE.along().blocks.len() {
+        if matches!(M::SHAPE.along().blocks[i], Holds::Hash { .. } | Holds::Sum) == sum {
             return Some(i);
         }
         i += 1;
@@ -265,7 +266,7 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
     let text = (job.src, job.dst);
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {
-        match M::ALONG.ends_alike {
+        match const { M::SHAPE.along().ends_alike } {
             true => all_rows::<S, M, LONG, true>(c, hashing, places, text, rows, len, state),
             false => all_rows::<S, M, LONG, false>(c, hashing, places, text, rows, len, state),
         }

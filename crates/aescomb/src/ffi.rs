@@ -25,7 +25,7 @@ pub struct Jobs<'a> {
     first: *mut Job,
     count: usize,
     /// The first job's place in a table of keys.
-    place: u32,
+    key_index: u32,
     borrow: PhantomData<&'a mut [Job]>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Jobs<'a> {
         Jobs {
             first,
             count,
-            place: 0,
+            key_index: 0,
             borrow: PhantomData,
         }
     }
@@ -60,7 +60,7 @@ impl<'a> Jobs<'a> {
             .map(|start| Jobs {
                 first: self.first.wrapping_add(start),
                 count: len.min(self.count - start),
-                place: self.place + start as u32,
+                key_index: self.key_index + start as u32,
                 borrow: PhantomData,
             })
             .collect()
@@ -86,7 +86,7 @@ impl<'a> Jobs<'a> {
         if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
             && let Some(keys) = match call.has_own_keys() {
                 true => call.have_keys((0..self.count).map(|i| self.get(i))),
-                false => call.have_places((0..self.count as u32).map(|i| self.place + i)),
+                false => call.have_places((0..self.count as u32).map(|i| self.key_index + i)),
             }
         {
             return Ok(Alike { texts, data, keys });
@@ -114,7 +114,7 @@ impl<'a> Jobs<'a> {
             unsafe {
                 ((*job).tag, (*job).len) = (tag, len);
                 if call.has_own_keys() {
-                    (*job).place = place as u32;
+                    (*job).key_index = place as u32;
                 }
             }
         }
@@ -127,7 +127,7 @@ impl<'a> Jobs<'a> {
         // SAFETY: it is there. No reference to it is left, nor made but for reading: its
         // key may be read too.
         unsafe {
-            (*job).place = self.place + i as u32;
+            (*job).key_index = self.key_index + i as u32;
             (*job).components = u32::from(!(*job).data.is_null());
             (*job).len = (*job).src_len;
             &*job

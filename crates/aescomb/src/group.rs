@@ -2,7 +2,7 @@
 //! memory between two windows.
 //!
 //! `unsafe` here rests on two facts: those stated for a [`Job`] that was admitted, in
-//! `job.rs`, which [`Pass::NONCE`] makes 16 bytes of nonce. And [`Lanes`] never goes
+//! `job.rs`, which [`Shape::nonce`] makes 16 bytes of nonce. And [`Lanes`] never goes
 //! beyond the rows of a lane's job: `window` checks it, once per window; lanes without a
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
@@ -16,11 +16,12 @@ use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
 use crate::pass::{
-    Feed, HEADER, Last, MAX_STATE, Own, Pass, Piece, State, TAG, Tail, rows, two_pieces, uniform,
+    HEADER, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform,
     whole_end,
 };
 use crate::plan::Window;
 use crate::rows::{neighbours, take_row};
+use crate::shape::Tail;
 use core::ops::Range;
 
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
@@ -131,7 +132,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// `verdicts` receives what each differs by from the one that was given. `alike`: nonces,
     /// associated data and tags are of the same lengths in all.
     #[inline(always)]
-    pub(crate) fn group<'g, 'j, S: Isa, M: Pass>(
+    pub(crate) fn group<'g, 'j, S: Isa, G: Program>(
         &'g mut self,
         s: S,
         messages: &[u32],
@@ -143,9 +144,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         assert!(!messages.is_empty() && messages.len() <= S::LANES);
         let used = messages.len();
         let own_keys = !matches!(keys, KeySet::Shared(_));
-        self.fill::<M>(S::LANES, messages, jobs, own_keys, alike);
-        if const { M::HEADER > 0 || M::MORE } {
-            self.make_header::<S, M>(s, used, keys, verdicts.is_some());
+        self.fill::<G>(S::LANES, messages, jobs, own_keys, alike);
+        if const { G::First::SHAPE.header > 0 || G::TWO } {
+            self.make_header::<S, G>(s, used, keys, verdicts.is_some());
         }
         Group {
             crowded: used > 8 && self.same > used / 2,
@@ -161,7 +162,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// scalar code that needs all registers, and the same for all instruction sets. What is
     /// written here is what every message costs: all else is read where its job is.
     #[inline(never)]
-    fn fill<M: Pass>(
+    fn fill<G: Program>(
         &mut self,
         lanes: usize,
         messages: &[u32],
@@ -176,14 +177,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if used < lanes {
             self.empty(used, lanes);
         }
-        if !self.read::<M>(used, alike, false) {
+        if !self.read::<G::First, G::Second>(used, alike, false) {
             self.sort(used);
-            self.read::<M>(used, alike, false);
+            self.read::<G::First, G::Second>(used, alike, false);
         }
         if own_keys {
             for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
                 // SAFETY: lanes have a job.
-                *key = unsafe { (**job).place };
+                *key = unsafe { (**job).key_index };
             }
         }
     }
@@ -205,12 +206,12 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     }
 
     /// Reads what the jobs of the lanes in use say; whether no lane has more rows than the
-    /// one before it, in all passes.
+    /// one before it, in this pass and in the one `After` it.
     #[inline(always)]
-    fn read<M: Pass>(&mut self, used: usize, alike: bool, again: bool) -> bool {
+    fn read<M: Pass, After: Pass>(&mut self, used: usize, alike: bool, again: bool) -> bool {
         let (mut left, mut same, mut differs) = (0, 0, 0);
         let mut sorted = true;
-        let (mut least, mut then_least) = (usize::MAX, usize::MAX);
+        let (mut least, mut least_after) = (usize::MAX, usize::MAX);
         // SAFETY: lanes have a job, borrowed meanwhile.
         let first = unsafe { &*self.job[0] };
         let mut data = first.data_len;
@@ -218,14 +219,10 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             one_by_one();
             // SAFETY: as above.
             let job = unsafe { &*self.job[l] };
+            let after = rows::<After>(text_len::<After>(job.len));
             let rows = rows::<M>(text_len::<M>(job.len));
-            sorted &= rows <= least;
-            least = rows;
-            if M::MORE {
-                let rows = crate::pass::rows::<M::Then>(text_len::<M::Then>(job.len));
-                sorted &= rows <= then_least;
-                then_least = rows;
-            }
+            sorted &= rows <= least && after <= least_after;
+            (least, least_after) = (rows, after);
             self.len[l] = job.len;
             left |= self.leave::<M>(l, job, rows, again);
             (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
@@ -233,7 +230,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             if in_lines::<M>() {
                 same += usize::from((job.dst.addr() ^ first.dst.addr()) & SET == 0);
             }
-            if !alike && (M::HEADER > 0 || M::DATA.is_some() || M::TAG) {
+            if const { M::SHAPE.header > 0 || M::SHAPE.data.is_some() || M::SHAPE.tag } && !alike {
                 data |= job.data_len;
                 differs |= (job.nonce_len ^ first.nonce_len) as usize
                     | (job.tag_len ^ first.tag_len) as usize
@@ -248,17 +245,17 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// What `rows` rows leave of lane `l`'s text: how many bytes.
     #[inline(always)]
     fn leave<M: Pass>(&mut self, l: usize, job: &Job, rows: usize, again: bool) -> usize {
-        if M::TAIL == Tail::None {
+        if const { matches!(M::SHAPE.tail, Tail::None) } {
             return 0;
         }
-        let at = rows * M::ROW.stride;
+        let at = rows * M::SHAPE.row.stride;
         let mut left = text_len::<M>(job.len) - at;
         if two_pieces::<M>() {
             self.left_second[l] = left.saturating_sub(16);
             left = left.min(16);
         }
         (self.rest[l], self.left[l]) = some(source::<M>(job, again).wrapping_add(at), left);
-        if M::OUTPUT {
+        if const { M::SHAPE.output } {
             // A whole block may come of nothing.
             let none = left == 0 && !whole_end::<M>();
             self.end[l] = if none {
@@ -272,11 +269,17 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     /// Makes the header rows.
     #[inline(never)]
-    fn make_header<S: Isa, M: Pass>(&mut self, s: S, used: usize, keys: KeySet<'_>, given: bool) {
+    fn make_header<S: Isa, G: Program>(
+        &mut self,
+        s: S,
+        used: usize,
+        keys: KeySet<'_>,
+        given: bool,
+    ) {
         s.enter(
             #[inline(always)]
             || {
-                let header = M::header(&InLanes {
+                let header = G::First::header(&InLanes {
                     s,
                     jobs: &self.job,
                     len: &self.len,
@@ -287,7 +290,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
                 });
                 let mut i = 0;
                 while i < HEADER {
-                    if in_header::<M>(i) {
+                    if const { G::TWO } && i == TAG || i < const { G::First::SHAPE.header } {
                         s.store_row(header[i], &mut self.header[i]);
                     }
                     i += 1;
@@ -357,14 +360,16 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         has: bool,
         component: &mut Component,
     ) {
-        let Some(tail) = M::DATA else { return };
+        let Some(shape) = (const { M::SHAPE.data }) else {
+            return;
+        };
         let Data { begin, rows, left } = Data::of::<M>(len);
         at = at.wrapping_add(begin);
         self.data[l] = at;
         self.data_rows[l] = rows;
-        let done = rows * M::ROW.data_stride;
+        let done = rows * shape.stride;
         (self.data_rest[l], self.data_left[l]) = some(at.wrapping_add(done), left.min(16));
-        self.has[l] = match tail {
+        self.has[l] = match shape.tail {
             Tail::Last => usize::from(has),
             _ => left,
         };
@@ -385,12 +390,12 @@ struct Data {
 impl Data {
     #[inline(always)]
     fn of<M: Pass>(len: usize) -> Data {
-        let begin = M::DATA_BEGINS.map_or(0, |begins| begins(len).min(len));
-        let tail = M::DATA.unwrap_or(Tail::None);
-        let rows = tail.rows(len - begin, M::ROW.data_stride, 16);
-        let left = match tail {
+        let shape = const { M::SHAPE.strings() };
+        let begin = (shape.begins)(len).min(len);
+        let rows = shape.tail.rows(len - begin, shape.stride, 16);
+        let left = match shape.tail {
             Tail::None => 0,
-            _ => len - begin - rows * M::ROW.data_stride,
+            _ => len - begin - rows * shape.stride,
         };
         Data { begin, rows, left }
     }
@@ -399,7 +404,7 @@ impl Data {
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
 fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
-    match const { M::ROW.moved } || M::AGAIN && again {
+    match const { M::SHAPE.row.moved } || M::SHAPE.again && again {
         true => job.dst,
         false => job.src,
     }
@@ -408,22 +413,21 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// Whether rows may be done a line at a time: those that are written, whose stores would
 /// wait for lines that the other lanes have displaced.
 const fn in_lines<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial) && M::OUTPUT && !M::ROW.pair && M::ROW.stride == 16
+    M::SHAPE.is_serial() && M::SHAPE.output && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
 }
 
 /// Bytes that a text of `len` bytes has in its lane.
 #[inline(always)]
 fn text_len<M: Pass>(len: usize) -> usize {
-    match const { M::ROW.moved } {
+    match const { M::SHAPE.row.moved } {
         true => len.next_multiple_of(16),
         false => len,
     }
 }
 
-/// Whether the mode makes row `i` of the header. The last may be the tag that was given,
-/// which the next pass wants.
-const fn in_header<M: Pass>(i: usize) -> bool {
-    i < M::HEADER || i == TAG && M::MORE
+/// Whether anything is done at the ends of messages.
+const fn has_ends<M: Pass>() -> bool {
+    !matches!(M::SHAPE.tail, Tail::None) || M::SHAPE.tag
 }
 
 /// A group of messages in their lanes, longest first.
@@ -465,7 +469,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.done = 0;
         // Windows rest on it.
         assert!(
-            self.lanes.read::<M>(self.used, self.lanes.alike, true),
+            self.lanes.read::<M, M>(self.used, self.lanes.alike, true),
             "lanes must stay in order"
         );
     }
@@ -474,7 +478,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(always)]
     fn idle<M: Pass>(&mut self, from: usize, to: usize) {
         let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
-        let base = idle.wrapping_sub(self.done * M::ROW.stride);
+        let base = idle.wrapping_sub(self.done * M::SHAPE.row.stride);
         for l in from..to {
             self.lanes.src[l] = base;
             self.lanes.dst[l] = base;
@@ -487,7 +491,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut i = 0;
         while i < HEADER {
             // Of a pass before this one there may be a tag.
-            if i < M::HEADER || i == TAG {
+            if i < M::SHAPE.header || i == TAG {
                 header[i] = s.load_row(&self.lanes.header[i]);
             }
             i += 1;
@@ -519,7 +523,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(always)]
     fn begin_all<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header::<S, M>(s);
-        if M::NONCE {
+        if const { M::SHAPE.nonce } {
             let mut nonces = [nowhere().cast_const(); L];
             let mut l = 0;
             while l < S::LANES {
@@ -531,8 +535,8 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             h[0] = unsafe { s.gather(nonces.as_ptr(), 0) };
         }
         let mut state = M::begin(c, &mut h);
-        if const { M::DATA.is_some() } {
-            if M::VECTOR {
+        if const { M::SHAPE.data.is_some() } {
+            if const { M::SHAPE.strings().vector } {
                 let mut i = 0;
                 self.component::<M>(S::LANES, i);
                 while self.lanes.component.any {
@@ -547,16 +551,16 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         let state = M::text(c, &mut h, state);
         let lanes = &mut *self.lanes;
-        if M::TAG {
+        if const { M::SHAPE.tag } {
             let mut i = 0;
-            while i < M::HEADER {
+            while i < M::SHAPE.header {
                 s.store_row(h[i], &mut lanes.header[i]);
                 i += 1;
             }
         }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
         let ends = lanes.rows[self.used - 1] == 0;
-        if ends && (M::TAIL != Tail::None || M::TAG) {
+        if const { has_ends::<M>() } && ends {
             // A message without rows ends where it begins.
             store_state::<S, M, L>(s, &state, &mut lanes.kept);
         }
@@ -571,7 +575,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             let job = unsafe { &*self.lanes.job[l] };
             let own = job.components();
             let (has, data) = match i {
-                _ if !M::VECTOR => (job.data_len > 0, (job.data, job.data_len)),
+                _ if const { !M::SHAPE.strings().vector } => {
+                    (job.data_len > 0, (job.data, job.data_len))
+                }
                 i if i < own => (true, job.component(i)),
                 i if i == own && job.nonce_len > 0 => (true, (job.nonce, job.nonce_len as usize)),
                 _ => (false, (core::ptr::null(), 0)),
@@ -664,7 +670,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut row = 0;
         while row < most {
             let lanes = &mut *self.lanes;
-            let stride = M::ROW.data_stride;
+            let stride = const { M::SHAPE.strings().stride };
             let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * stride);
             // Up to where nothing changes.
             let mut stop = most;
@@ -725,13 +731,15 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             while row < stop {
                 // SAFETY: `row` is inside every message (checked above), and
                 // inside `idle` for lanes without one.
-                unsafe { take_row::<S, M>(s, &c, &mut state, row, text, row * M::ROW.stride) };
+                unsafe {
+                    take_row::<S, M>(s, &c, &mut state, row, text, row * M::SHAPE.row.stride)
+                };
                 row += 1;
             }
             self.done = stop;
         }
         let lanes = &mut *self.lanes;
-        let keeps = M::TAIL != Tail::None || M::TAG;
+        let keeps = const { has_ends::<M>() };
         if window.lanes == S::LANES && lanes.rows[0] == end {
             if keeps {
                 store_state::<S, M, L>(s, &state, &mut lanes.kept);
@@ -806,29 +814,41 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    /// Finishes all messages: what their rows leave over, and tags.
+    /// Finishes all messages of the first pass of `G`: what their rows leave over, and tags.
     #[inline(never)]
-    pub(crate) fn finish<S: Isa, M: Pass>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
+    pub(crate) fn finish<S: Isa, G: Program>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
         s.enter(
             #[inline(always)]
-            || self.finish_all::<S, M>(s, c),
+            || {
+                let ends = self.ends::<S, G::First>(s, c);
+                if const { G::First::SHAPE.tag }
+                    && let Some((h, state)) = ends
+                {
+                    self.tag::<S, G>(s, c, &h, state);
+                }
+            },
         );
     }
 
+    /// What rows leave over; the header and the state, if anything is left or there is a tag.
     #[inline(always)]
-    fn finish_all<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
-        let finishes = match M::TAIL {
+    fn ends<S: Isa, M: Pass>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+    ) -> Option<([S::W; HEADER], M::State<S::W>)> {
+        let finishes = match const { M::SHAPE.tail } {
             Tail::None => false,
             Tail::Part => self.lanes.leaves,
             _ => true,
         };
-        if !finishes && !M::TAG {
-            return;
+        if !finishes && const { !M::SHAPE.tag } {
+            return None;
         }
         let mut state = load_state::<S, M, L>(s, &self.lanes.kept);
         let h = self.load_header::<S, M>(s);
         let lanes = &mut *self.lanes;
-        if const { !matches!(M::TAIL, Tail::None) } && finishes {
+        if const { !matches!(M::SHAPE.tail, Tail::None) } && finishes {
             let more = two_pieces::<M>() && lanes.left_second[..S::LANES].iter().any(|n| *n > 0);
             let mut last = Last {
                 first: lanes.end(s, false),
@@ -841,36 +861,35 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             let some = last.first.count.any();
             let mut new = state;
             M::finish(c, &h, &mut new, &mut last);
-            state = match M::TAIL {
+            state = match const { M::SHAPE.tail } {
                 Tail::Part => select::<S, M>(some, &new, &state),
                 _ => new,
             };
-            if M::OUTPUT {
+            if const { M::SHAPE.output } {
                 lanes.store_end::<S, M>(s, last.first.block, false);
                 if more {
                     lanes.store_end::<S, M>(s, last.second.block, true);
                 }
             }
         }
-        if M::TAG {
-            self.tag::<S, M>(s, c, &h, state);
-        }
+        Some((h, state))
     }
 
-    /// Makes the tags, or compares them with those that were given.
+    /// Makes the tags, for the messages or for the pass after this one, or compares them with
+    /// those that were given.
     #[inline(always)]
-    fn tag<S: Isa, M: Pass>(
+    fn tag<S: Isa, G: Program>(
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
         h: &[S::W; HEADER],
-        state: M::State<S::W>,
+        state: <G::First as Pass>::State<S::W>,
     ) {
-        let made = M::tag(c, h, state);
+        let made = G::First::tag(c, h, state);
         let lanes = &mut *self.lanes;
-        if M::MORE {
+        if const { G::TWO } {
             s.store_row(made, &mut lanes.header[TAG]);
-            if M::Then::TAG {
+            if const { G::Second::SHAPE.tag } {
                 // Not the last word.
                 return;
             }
@@ -914,7 +933,7 @@ unsafe fn one_lane<N: Isa, M: Pass>(
     n.enter(
         #[inline(always)]
         || {
-            let keys = n.keys(key, M::USES);
+            let keys = n.keys(key, M::SHAPE.uses);
             let c = uniform::<_, M>(n, &keys, key);
             let mut w = M::State::from_fn(
                 #[inline(always)]
@@ -923,7 +942,9 @@ unsafe fn one_lane<N: Isa, M: Pass>(
             let mut row = rows.start;
             while row < rows.end {
                 // SAFETY: the caller's.
-                unsafe { take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::ROW.stride) };
+                unsafe {
+                    take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::SHAPE.row.stride)
+                };
                 row += 1;
             }
             for (state, w) in state.iter_mut().zip(w.blocks()) {
@@ -952,7 +973,7 @@ unsafe fn take_line<S: Isa, M: Pass>(
         let y1 = M::step(c, state, x1, row + 1);
         let y2 = M::step(c, state, x2, row + 2);
         let y3 = M::step(c, state, x3, row + 3);
-        if M::OUTPUT {
+        if const { M::SHAPE.output } {
             s.scatter_line([y0, y1, y2, y3], dst, row * 16);
         }
     }

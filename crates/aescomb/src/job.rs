@@ -96,9 +96,9 @@ pub struct Job {
     /// The engine's own: bytes at `src` without those of a tag.
     #[doc(hidden)]
     pub len: usize,
-    /// The engine's own: the place in the table of keys.
+    /// The engine's own: the place of its key in the table.
     #[doc(hidden)]
-    pub place: u32,
+    pub key_index: u32,
     /// The engine's own: components of associated data, 0, 1 or `SEVERAL`. Then `data` has
     /// a `&[u8]` for each, and `data_len` is how many there are.
     #[doc(hidden)]
@@ -166,7 +166,7 @@ impl Job {
         written: MaybeUninit::new(0),
         status: MaybeUninit::new(Status::Pending),
         len: 0,
-        place: 0,
+        key_index: 0,
         components: 0,
     };
 

@@ -35,23 +35,23 @@ impl<'k> KeySet<'k> {
 
     /// As [`KeySet::get`], of a place that may be none.
     #[inline(always)]
-    pub(crate) fn find(self, place: u32) -> Option<&'k Expanded> {
+    pub(crate) fn find(self, key_index: u32) -> Option<&'k Expanded> {
         match self {
             KeySet::Shared(key) => Some(key),
-            KeySet::Table(table) => table.get(place as usize),
-            KeySet::Refs(refs) => refs.get(place as usize),
+            KeySet::Table(table) => table.get(key_index as usize),
+            KeySet::Refs(refs) => refs.get(key_index as usize),
             KeySet::Own => None,
         }
     }
 
     /// The key of a message that was admitted.
     #[inline]
-    pub(crate) fn get(self, place: u32) -> &'k Expanded {
+    pub(crate) fn get(self, key_index: u32) -> &'k Expanded {
         match self {
             KeySet::Shared(key) => key,
-            KeySet::Table(table) => &table[place as usize],
+            KeySet::Table(table) => &table[key_index as usize],
             _ => self
-                .find(place)
+                .find(key_index)
                 .expect("a message that was admitted has a key"),
         }
     }
@@ -65,7 +65,7 @@ impl<'k> KeySet<'k> {
         match self {
             // SAFETY: it is null or leads to a key, while the job is there.
             KeySet::Own => unsafe { job.key.cast::<Expanded>().as_ref() },
-            keys => keys.find(job.place),
+            keys => keys.find(job.key_index),
         }
     }
 

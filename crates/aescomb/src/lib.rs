@@ -63,6 +63,7 @@ extern crate std;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod about;
 mod admission;
 mod backend;
 mod batch;
@@ -95,6 +96,8 @@ mod keys;
 mod lane_keys;
 mod message;
 mod messages;
+#[cfg(feature = "research")]
+mod mixed;
 mod mode;
 pub mod modes;
 mod names;
@@ -106,6 +109,7 @@ mod rows;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod schedule;
+mod shape;
 mod single;
 mod soft;
 mod solo;

@@ -186,7 +186,7 @@ impl<'a> Message<'a> {
     /// there. The first, if nothing is said.
     #[inline]
     pub fn key_index(mut self, index: u32) -> Self {
-        self.job.place = index;
+        self.job.key_index = index;
         self
     }
 

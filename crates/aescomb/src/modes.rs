@@ -13,6 +13,7 @@
 pub use crate::key::AnyMode;
 pub use crate::mode::Mode;
 
+use crate::about::{Registered, info};
 use crate::admission::Rules;
 use crate::backend::Backend;
 use crate::engine::{Work, batch};
@@ -20,7 +21,7 @@ use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
 use crate::job::Job;
 use crate::mode::{Info, Kind, Op, modes};
-use crate::pass::{Pass, Registered, info};
+use crate::pass::is_aes_128;
 use crate::single::single;
 
 mod cbc;
@@ -145,8 +146,8 @@ macro_rules! register {
             const _: () = {
                 let sizes = $name::INFO.key_bytes;
                 let small = sizes.len() == 1 && sizes[0] == 16;
-                assert!(<$name as Registered>::Forward::AES_128 == small);
-                assert!(<$name as Registered>::Backward::AES_128 == small);
+                assert!(is_aes_128::<<$name as Registered>::Forward>() == small);
+                assert!(is_aes_128::<<$name as Registered>::Backward>() == small);
                 assert!(!$name::INFO.title.is_empty() && !$name::INFO.source.is_empty());
             };
 

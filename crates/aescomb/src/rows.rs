@@ -13,9 +13,10 @@ use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, SECOND, Tables, 
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
-use crate::pass::{Holds, Pass, State, uniform};
+use crate::pass::{Pass, State, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
+use crate::shape::Holds;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -41,18 +42,19 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
     // SAFETY: the caller's.
     unsafe {
         let x = s.gather(src, offset);
-        if const { M::ROW.pair } {
+        #[cfg(feature = "research")]
+        if const { M::SHAPE.row.pair } {
             let x = [x, s.gather(src, offset + 16)];
             let y = M::pair(c, state, x, row);
-            if M::OUTPUT {
+            if const { M::SHAPE.output } {
                 s.scatter(y[0], dst, offset);
                 s.scatter(y[1], dst, offset + 16);
             }
-        } else {
-            let y = M::step(c, state, x, row);
-            if M::OUTPUT {
-                s.scatter(y, dst, offset);
-            }
+            return;
+        }
+        let y = M::step(c, state, x, row);
+        if const { M::SHAPE.output } {
+            s.scatter(y, dst, offset);
         }
     }
 }
@@ -681,7 +683,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         }
         w = M::State::from_fn(
             #[inline(always)]
-            |i| match (v.blocks().get(i), M::ALONG.blocks.get(i)) {
+            |i| match (v.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
                 (Some(v), Some(Holds::Sum)) => s.sum(*v),
                 (Some(v), _) => s.first(*v),
                 _ => u.splat(&[0; 16]),
@@ -749,7 +751,7 @@ fn spread<S: Isa, M: Pass>(
     let s = c.c.s;
     let mut w = M::State::from_fn(
         #[inline(always)]
-        |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
+        |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
             (Some(x), Some(Holds::Position | Holds::Counter { .. } | Holds::Previous)) => {
                 s.repeat(*x)
             }
@@ -779,7 +781,7 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
             let (Some(now), Some(then), Some(holds)) = (
                 now.blocks().get(i),
                 before.blocks().get(i),
-                M::ALONG.blocks.get(i),
+                M::SHAPE.along().blocks.get(i),
             ) else {
                 return u.splat(&[0; 16]);
             };
@@ -804,7 +806,7 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
 pub(crate) fn folded<U: Isa<Unit = U>, M: Pass>(u: U, state: M::State<U::W>) -> M::State<U::W> {
     M::State::from_fn(
         #[inline(always)]
-        |i| match (state.blocks().get(i), M::ALONG.blocks.get(i)) {
+        |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
             (Some(x), Some(Holds::Sum)) => u.fold(*x),
             (Some(x), _) => *x,
             (None, _) => u.splat(&[0; 16]),
@@ -832,7 +834,7 @@ struct Text<S, M> {
 }
 
 impl<S: Isa, M: Pass> Text<S, M> {
-    const APART: bool = M::ROW.stride != 16;
+    const APART: bool = M::SHAPE.row.stride != 16;
 
     #[inline(always)]
     fn new(src: *const u8, dst: *mut u8) -> Self {
@@ -846,8 +848,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
         };
         if Self::APART {
             for l in 0..S::LANES {
-                text.from[l] = src.wrapping_add(l * M::ROW.stride);
-                text.to[l] = dst.wrapping_add(l * M::ROW.stride);
+                text.from[l] = src.wrapping_add(l * M::SHAPE.row.stride);
+                text.to[l] = dst.wrapping_add(l * M::SHAPE.row.stride);
             }
         }
         text
@@ -866,13 +868,14 @@ impl<S: Isa, M: Pass> Text<S, M> {
     ) {
         let (s, bytes) = (c.c.s, c.bytes);
         let blocks = bytes.div_ceil(16);
-        let (row, offset) = (at / S::LANES, at * M::ROW.stride);
-        if const { M::ROW.pair } && !PART {
+        let (row, offset) = (at / S::LANES, at * M::SHAPE.row.stride);
+        #[cfg(feature = "research")]
+        if const { M::SHAPE.row.pair } && !PART {
             // SAFETY: the caller's.
             unsafe {
                 let x = s.load_pairs(self.src.add(offset));
                 let y = M::pair(&c, w, x, row);
-                if M::OUTPUT {
+                if const { M::SHAPE.output } {
                     s.store_pairs(y, self.dst.add(offset));
                 }
             }
@@ -898,7 +901,7 @@ impl<S: Isa, M: Pass> Text<S, M> {
             };
             let y = M::step(&c, w, x, row);
             match PART {
-                _ if !M::OUTPUT => {}
+                _ if !M::SHAPE.output => {}
                 true => s.store_part(y, dst, bytes),
                 false => s.store(y, dst),
             }
@@ -910,8 +913,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
 /// public.
 pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, usize)> {
     let mut i = 0;
-    while i < M::ALONG.blocks.len() && S::ROUNDS {
-        if let Holds::Counter { nonce } = M::ALONG.blocks[i] {
+    while i < M::SHAPE.along().blocks.len() && S::ROUNDS {
+        if let Holds::Counter { nonce } = M::SHAPE.along().blocks[i] {
             return Some((i, nonce));
         }
         i += 1;
@@ -922,8 +925,8 @@ pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, usize)> {
 /// Which block of state is a hash, and in which field.
 const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
     let mut i = 0;
-    while i < M::ALONG.blocks.len() {
-        if let Holds::Hash { polyval } = M::ALONG.blocks[i] {
+    while i < M::SHAPE.along().blocks.len() {
+        if let Holds::Hash { polyval } = M::SHAPE.along().blocks[i] {
             return Some((i, polyval));
         }
         i += 1;
@@ -933,7 +936,7 @@ const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
 
 /// The same of a hash that is computed a row later: not where there is no encryption to wait for.
 const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
-    match M::OUTPUT {
+    match const { M::SHAPE.output } {
         true => hash_of::<M>(),
         false => None,
     }
@@ -943,13 +946,13 @@ const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
 /// register at a time.
 pub(crate) const fn in_units<M: Pass>() -> bool {
     let mut i = 0;
-    while i < M::ALONG.blocks.len() {
-        if matches!(M::ALONG.blocks[i], Holds::Previous) {
+    while i < M::SHAPE.along().blocks.len() {
+        if matches!(M::SHAPE.along().blocks[i], Holds::Previous) {
             return false;
         }
         i += 1;
     }
-    !M::ROW.pair && M::ROW.stride == 16
+    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
 }
 
 /// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.

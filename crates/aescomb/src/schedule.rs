@@ -20,6 +20,13 @@ pub(crate) struct Uses {
     pub constants: usize,
 }
 
+impl Uses {
+    /// These and so many constants.
+    pub(crate) const fn constants(self, constants: usize) -> Uses {
+        Uses { constants, ..self }
+    }
+}
+
 /// The cipher alone.
 pub(crate) const FORWARD: Uses = Uses {
     forward: true,

@@ -1,6 +1,7 @@
 //! The program of a call of a key, for one message: its checks are constants of the mode and
 //! the operation.
 
+use crate::about::Registered;
 use crate::admission::Rules;
 use crate::bytes::is_zero;
 use crate::engine::{FAILED, one};
@@ -8,7 +9,6 @@ use crate::error::{Failed, OpenError};
 use crate::expanded::Expanded;
 use crate::job::Job;
 use crate::mode::Op;
-use crate::pass::Registered;
 use alloc::vec::Vec;
 
 /// Operations as constants.

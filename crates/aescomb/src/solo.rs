@@ -16,24 +16,28 @@ use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
 use crate::pass::{
-    Feed, HEADER, Last, Link, Pass, Piece, State, Tail, rows, two_pieces, uniform, whole_end,
+    HEADER, Last, Pass, Piece, Program, State, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
 use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, folded, in_units, lane};
+use crate::shape::{Feed, Link, Tail};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
-/// Whether a message of `M` is one pass over one text, after one component of associated data.
-const fn is_plain<M: Pass>() -> bool {
-    !M::ROW.pair && !M::ROW.moved && !M::VECTOR && !M::MORE && M::OWN.is_none()
+/// Whether a message of `G` is one pass over one text, after one component of associated data.
+const fn is_plain<G: Program>() -> bool {
+    let shape = G::First::SHAPE;
+    let plain = !shape.row.pair && !shape.row.moved && !shape.strings().vector;
+    plain && shape.own.is_none() && !G::TWO
 }
 
-/// Whether `M` has messages that are done by themselves.
-pub(crate) const fn has_solos<S: Isa, M: Pass>() -> bool {
-    let whole = matches!(M::FEED, Feed::Blocks) && is_plain::<M>() && in_units::<M>();
+/// Whether `G` has messages that are done by themselves.
+pub(crate) const fn has_solos<S: Isa, G: Program>() -> bool {
+    let along = G::First::SHAPE.along();
+    let whole = G::First::SHAPE.is_along() && is_plain::<G>() && in_units::<G::First>();
     // A mode that wants tables says from where on.
-    let pays = M::ALONG.tables == 0 || M::ALONG.solo_from < usize::MAX;
+    let pays = along.tables == 0 || along.solo_from < usize::MAX;
     // Where registers are rows, as without vectors, it would only waste lanes.
     whole && pays && <S::Unit as Isa>::LANES < S::LANES
 }
@@ -67,7 +71,7 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
     let u = s.unit();
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
     let data = job.data_len.div_ceil(16);
-    let blocks = match M::ALONG.ends_alike {
+    let blocks = match const { M::SHAPE.along().ends_alike } {
         true => (len + 15) >> 4,
         false => rows.end,
     };
@@ -99,7 +103,7 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
             let places = places.as_ref();
             // SAFETY: they are inside the text.
             let state = unsafe {
-                match M::ALONG.ends_alike {
+                match const { M::SHAPE.along().ends_alike } {
                     true => all_rows::<S, M, LONG, true>(
                         ciphers, hashing, places, text, rows, len, state,
                     ),
@@ -113,9 +117,9 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
     );
 }
 
-/// Whether `M` has messages that are done as chains.
-pub(crate) const fn is_chain<M: Pass>() -> bool {
-    matches!(M::FEED, Feed::Serial) && is_plain::<M>()
+/// Whether `G` has messages that are done as chains.
+pub(crate) const fn is_chain<G: Program>() -> bool {
+    G::First::SHAPE.is_serial() && is_plain::<G>()
 }
 
 /// Does a whole message of a serial mode, block after block: `n` has one lane.
@@ -137,17 +141,17 @@ pub(crate) fn chain<N: Isa, M: Pass>(
         verdict.map(core::array::from_mut),
         #[inline(always)]
         |mut state| {
-            if const { !matches!(M::LINK, Link::None) && N::ROUNDS } {
+            if const { !matches!(M::SHAPE.feed, Feed::Serial(Link::None)) && N::ROUNDS } {
                 // SAFETY: rows are inside the text.
                 return unsafe { linked::<N, M>(c, (job.src, job.dst), rows, state) };
             }
             let mut row = 0;
             while row < rows {
-                let at = row * M::ROW.stride;
+                let at = row * M::SHAPE.row.stride;
                 // SAFETY: rows are inside the text.
                 unsafe {
                     let y = M::step(c, &mut state, n.load(job.src.add(at)), row);
-                    if M::OUTPUT {
+                    if const { M::SHAPE.output } {
                         n.store(y, job.dst.add(at));
                     }
                 }
@@ -175,7 +179,7 @@ unsafe fn linked<N: Isa, M: Pass>(
     // SAFETY: the caller's, of a row there is.
     let load = |row: usize| unsafe { n.load(src.add(row * 16)) };
     let store = |y: N::W, row: usize| {
-        if M::OUTPUT {
+        if const { M::SHAPE.output } {
             // SAFETY: as above.
             unsafe { n.store(y, dst.add(row * 16)) };
         }
@@ -185,7 +189,7 @@ unsafe fn linked<N: Isa, M: Pass>(
     }
     let mut s = state.blocks()[0] ^ key;
     let mut row = 0;
-    if const { matches!(M::LINK, Link::Before) } {
+    if const { matches!(M::SHAPE.feed, Feed::Serial(Link::Before)) } {
         s = s ^ load(0);
         while row + 1 < rows {
             let add = key ^ load(row + 1);
@@ -202,7 +206,7 @@ unsafe fn linked<N: Isa, M: Pass>(
     }
     while row < rows {
         let x = load(row);
-        if const { matches!(M::LINK, Link::After) } {
+        if const { matches!(M::SHAPE.feed, Feed::Serial(Link::After)) } {
             s = c.encrypt_linked(s, key ^ x);
             store(s ^ key, row);
         } else {
@@ -228,7 +232,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
 ) {
     let (u, job) = (few.s, &few.jobs[0]);
-    if M::NONCE {
+    if const { M::SHAPE.nonce } {
         // SAFETY: nonces have 16 bytes.
         h[0] = unsafe {
             few.load(
@@ -242,10 +246,10 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     absorb::<U, M, N>(few, c, &mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
-    if !const { M::ALONG.ends_alike } {
+    if !const { M::SHAPE.along().ends_alike } {
         finish::<U, M, N>(few, c, &h, &mut state);
     }
-    if !M::TAG {
+    if !M::SHAPE.tag {
         return;
     }
     let tag = M::tag(c, &h, state);
@@ -282,16 +286,15 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
     c: &impl Cipher<W = U::W>,
     state: &mut M::State<U::W>,
 ) {
-    let Some(tail) = M::DATA else { return };
+    let Some(shape) = (const { M::SHAPE.data }) else {
+        return;
+    };
     let mut len = few.jobs[0].data_len;
     if len == 0 {
         return;
     }
-    let mut begin = 0;
-    if let Some(begins) = M::DATA_BEGINS {
-        begin = begins(len).min(len);
-        len -= begin;
-    }
+    let begin = (shape.begins)(len).min(len);
+    len -= begin;
     let part = |at: usize, len: usize| Piece {
         // SAFETY: rows and what they leave are inside the associated data.
         block: unsafe {
@@ -303,12 +306,12 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
         },
         count: few.s.splat(&[len as u8; 16]),
     };
-    let rows = tail.rows(len, M::ROW.data_stride, 16);
+    let rows = shape.tail.rows(len, shape.stride, 16);
     for row in 0..rows {
-        let x = part(row * M::ROW.data_stride, 16);
+        let x = part(row * shape.stride, 16);
         M::absorb(c, state, x.block, row);
     }
-    let done = rows * M::ROW.data_stride;
+    let done = rows * shape.stride;
     if len > done {
         M::absorb_last(c, state, part(done, len - done));
     }
@@ -323,7 +326,9 @@ fn finish<U: Isa, M: Pass, const N: usize>(
     state: &mut M::State<U::W>,
 ) {
     let ends = &Ends::<N>::new::<M>(few.jobs);
-    if M::TAIL == Tail::None || M::TAIL == Tail::Part && !ends.any(0) {
+    if const { matches!(M::SHAPE.tail, Tail::None) }
+        || const { matches!(M::SHAPE.tail, Tail::Part) } && !ends.any(0)
+    {
         return;
     }
     let more = const { two_pieces::<M>() } && ends.any(1);
@@ -337,7 +342,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
     };
     let (some, before) = (last.first.count, *state);
     M::finish(c, h, state, &mut last);
-    if const { N > 1 && matches!(M::TAIL, Tail::Part) } {
+    if const { N > 1 && matches!(M::SHAPE.tail, Tail::Part) } {
         // Of a message that has ended there is no finish.
         let some = some.any();
         *state = M::State::from_fn(
@@ -348,7 +353,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
             },
         );
     }
-    if M::OUTPUT {
+    if const { M::SHAPE.output } {
         ends.store::<U, M>(few, last.first.block, 0);
         if more {
             ends.store::<U, M>(few, last.second.block, 1);
@@ -370,7 +375,7 @@ impl<const N: usize> Ends<N> {
             sizes: [[0; MAX_UNIT]; 2],
         };
         for (l, job) in jobs.iter().enumerate() {
-            ends.at[l] = rows::<M>(job.len) * M::ROW.stride;
+            ends.at[l] = rows::<M>(job.len) * M::SHAPE.row.stride;
             let left = job.len - ends.at[l];
             ends.sizes[0][l] = if const { two_pieces::<M>() } {
                 left.min(16)

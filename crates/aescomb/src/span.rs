@@ -12,7 +12,8 @@ use crate::counting::Counting;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::isa::Isa;
 use crate::job::Job;
-use crate::pass::{Feed, HEADER, Pass, State, Tail, uniform};
+use crate::pass::{HEADER, Pass, State, uniform};
+use crate::shape::{Feed, Tail};
 
 /// Does the whole message, long ones with the key's table for counters, if there is one.
 ///
@@ -29,7 +30,7 @@ pub(crate) fn span<S: Isa, M: Pass>(
     job: &Job,
 ) {
     let mut nonce = [0; 16];
-    if M::NONCE {
+    if const { M::SHAPE.nonce } {
         // SAFETY: the mode's nonce has 16 bytes.
         nonce = unsafe { job.nonce.cast::<Block>().read() };
     }
@@ -37,7 +38,7 @@ pub(crate) fn span<S: Isa, M: Pass>(
     let low = u64::from_be_bytes([
         nonce[8], nonce[9], nonce[10], nonce[11], nonce[12], nonce[13], nonce[14], nonce[15],
     ]);
-    if const { matches!(M::FEED, Feed::Counter) } && low > u64::MAX - job.len as u64 {
+    if const { matches!(M::SHAPE.feed, Feed::Counter) } && low > u64::MAX - job.len as u64 {
         blocks::<S, M, true>(s, (keys, key), first, job, &nonce);
     } else {
         blocks::<S, M, false>(s, (keys, key), first, job, &nonce);
@@ -78,7 +79,7 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
         }
         Cursor {
             at: cursor.at,
-            before: match M::FEED {
+            before: match const { M::SHAPE.feed } {
                 Feed::Input => u.splat(&s.last(cursor.before)),
                 _ => u.splat(nonce),
             },
@@ -116,7 +117,7 @@ fn begin<S: Isa, M: Pass, const CARRY: bool>(
 /// The state of the blocks `x`.
 #[inline(always)]
 fn state<S: Isa, M: Pass>(s: S, cursor: &Cursor<S::W, M::State<S::W>>, x: S::W) -> M::State<S::W> {
-    match M::FEED {
+    match const { M::SHAPE.feed } {
         Feed::Input => M::State::from_fn(
             #[inline(always)]
             |_| s.shift_in(cursor.before, x),
@@ -153,7 +154,7 @@ fn run<S: Isa, M: Pass, const CARRY: bool>(
 fn rest<S: Isa, M: Pass>(c: &Uniform<'_, S>, job: &Job, cursor: Cursor<S::W, M::State<S::W>>) {
     let s = c.s;
     let len = job.len - cursor.at;
-    let pads = M::TAIL == Tail::Padded;
+    let pads = M::SHAPE.tail == Tail::Padded;
     if len == 0 && !pads {
         return;
     }

@@ -112,12 +112,12 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
             // What the source must have.
             let least = each(rules.least.wrapping_add(shorter));
             let start = _mm512_loadu_si512(first.cast());
-            let shape = _mm256_loadu_si256((&raw const (*first).nonce_len).cast());
+            let profile = _mm256_loadu_si256((&raw const (*first).nonce_len).cast());
             let zero = _mm512_setzero_si512();
             // What any has of bits of lengths, of all members, of differences below zero,
             // and of differences from the first.
             let (mut lengths, mut members, mut less, mut other) = (zero, zero, zero, zero);
-            let mut shapes = _mm256_setzero_si256();
+            let mut profiles = _mm256_setzero_si256();
             let mut numbers = 0;
             let mut overlap = 0;
             let (mut all, mut any) = (0xff, 0);
@@ -150,7 +150,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                     overlap |= _mm512_mask_test_epi64_mask(behind | before, apart, apart);
                 }
                 let numbers_of = _mm256_loadu_si256((&raw const (*job).nonce_len).cast());
-                shapes = _mm256_ternarylogic_epi64::<0xf6>(shapes, numbers_of, shape);
+                profiles = _mm256_ternarylogic_epi64::<0xf6>(profiles, numbers_of, profile);
                 if FOREIGN {
                     let there = _mm512_test_epi64_mask(part, part);
                     all &= there;
@@ -179,14 +179,14 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 GENERAL => members_of(lengths)[0],
                 _ => members[SRC_LEN],
             };
-            let mut shape = [0usize; 4];
-            _mm256_storeu_si256(shape.as_mut_ptr().cast(), shapes);
+            let mut profile = [0usize; 4];
+            _mm256_storeu_si256(profile.as_mut_ptr().cast(), profiles);
             let mut bad = lengths & (LONG | rules.clear)
                 | members[DATA_LEN] & LONG
                 | (less[DST_LEN] | members[DST_LEN]) & SIGN
                 | usize::from(overlap >> DST & 1)
-                | shape[0]
-                | shape[1]
+                | profile[0]
+                | profile[1]
                 | numbers as usize;
             bad |= match KIND {
                 IN_PLACE => less[DST],
@@ -208,7 +208,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
             }
             // The first has none of its own where there are others.
-            bad |= usize::from(one_key) * shape[3];
+            bad |= usize::from(one_key) * profile[3];
             let other = members_of(other);
             (bad == 0).then_some((other[SRC_LEN] == 0, other[DATA_LEN] == 0))
         },

@@ -12,11 +12,13 @@
 
 use super::pkcs7::Padded;
 use super::{Cbc, CbcPkcs7};
+use crate::about::{About, Registered};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
 use crate::mode::Lengths;
-use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
-use crate::schedule::{INVERSE, Uses};
+use crate::pass::Pass;
+use crate::schedule::INVERSE;
+use crate::shape::{Feed, Link, Shape, Tail};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -47,16 +49,12 @@ impl Registered for CbcPkcs7 {
 
 impl Pass for Encrypt {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::Serial;
-    const LINK: Link = Link::Before;
-    const NONCE: bool = true;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [h[0]]
-    }
+    const SHAPE: Shape = Shape {
+        tail: Tail::None,
+        feed: Feed::Serial(Link::Before),
+        nonce: true,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
@@ -67,16 +65,13 @@ impl Pass for Encrypt {
 
 impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::Input;
-    const NONCE: bool = true;
-    const USES: Uses = INVERSE;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [h[0]]
-    }
+    const SHAPE: Shape = Shape {
+        tail: Tail::None,
+        feed: Feed::Input,
+        nonce: true,
+        uses: INVERSE,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {

@@ -16,12 +16,13 @@
 #![forbid(unsafe_code)]
 
 use super::Ccm;
+use crate::about::{About, Limits, Registered};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::shape::{DataShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -98,17 +99,17 @@ fn first_of_data<F: Facts>(m: &F) -> F::W {
 /// chain; the counter, little-endian; CIPH_K(Ctr_0).
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 4;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const DATA_BEGINS: Option<fn(usize) -> usize> = Some(|len| 16 - prefix_len(len));
-    const USES: Uses = FORWARD;
+    const SHAPE: Shape = Shape {
+        header: 4,
+        data: Some(DataShape {
+            begins: |len| 16 - prefix_len(len),
+            ..DataShape::ending(Tail::Part)
+        }),
+        ..Shape::AEAD
+    };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         // Byte 0 is the flags, of which q - 1 are the lowest, then come the nonce and the
         // length.
         let nonce = up(m, 1, m.nonce());
@@ -134,7 +135,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
         let [b0, b1, data, ctr0] = *h;
         let chain = c.encrypt(b0);
         let mask = c.encrypt(ctr0);
@@ -158,7 +159,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 3], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 3], last: &mut Last<C::W>) {
         let bytes = last.first.count.first_bytes();
         last.first.block = crypt::<C, SEAL>(
             c,
@@ -170,7 +171,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain, _, mask]: [C::W; 3]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [chain, _, mask]: [C::W; 3]) -> C::W {
         chain ^ mask
     }
 }

@@ -13,7 +13,9 @@ use super::Cfb128;
 use crate::cipher::Cipher;
 use crate::isa::Wide;
 
-use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
+use crate::about::{About, Registered};
+use crate::pass::Pass;
+use crate::shape::{Feed, Link, Shape};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -32,16 +34,11 @@ impl Registered for Cfb128 {
 
 impl Pass for Encrypt {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
-    const LINK: Link = Link::After;
-    const NONCE: bool = true;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [h[0]]
-    }
+    const SHAPE: Shape = Shape {
+        feed: Feed::Serial(Link::After),
+        nonce: true,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
@@ -52,15 +49,11 @@ impl Pass for Encrypt {
 
 impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Input;
-    const NONCE: bool = true;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [h[0]]
-    }
+    const SHAPE: Shape = Shape {
+        feed: Feed::Input,
+        nonce: true,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {

@@ -25,13 +25,14 @@
 #![forbid(unsafe_code)]
 
 use super::Cloc;
+use crate::about::{About, Registered};
 use crate::block::{Block, both};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::shape::{DataShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -66,18 +67,19 @@ pub(super) const PARAM: u128 = 0xc0;
 /// U.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 4;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const DATA_BEGINS: Option<fn(usize) -> usize> = Some(|len| len.min(16));
-    const USES: Uses = FORWARD;
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        header: 4,
+        data: Some(DataShape {
+            begins: |len| len.min(16),
+            ..DataShape::ending(Tail::Part)
+        }),
+        ..Shape::AEAD
+    };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let count = m.in_all_bytes(
             #[inline(always)]
             |m| m.data.min(16),
@@ -102,7 +104,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let s = c.encrypt(h[0]);
         [C::W::select(h[3], mix_h(c, s), s), c.zero()]
     }
@@ -118,7 +120,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [s, _]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [s, _]: [C::W; 2]) -> [C::W; 2] {
         let sum = s ^ h[1];
         let v = C::W::select(h[2], mix_f1(c, sum), mix_f2(c, sum));
         h[0] = v;
@@ -134,7 +136,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        h: &[C::W; HEADER],
+        h: &Header<C::W>,
         [stream, u]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -146,7 +148,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, u]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [_, u]: [C::W; 2]) -> C::W {
         u
     }
 }

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 use super::Cmac;
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::block::Block;
 use crate::cipher::Cipher;
@@ -19,8 +20,9 @@ use crate::expanded::Expanded;
 use crate::gf128::double_block;
 use crate::isa::Wide;
 use crate::mode::{Lengths, TAGS_FROM_4};
-use crate::pass::{About, Feed, HEADER, Last, Link, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::schedule::FORWARD;
+use crate::shape::{Feed, Link, Shape, Tail};
 
 pub(crate) struct Mac;
 
@@ -50,21 +52,12 @@ pub(super) fn subkeys(l: Block) -> [Block; 2] {
 
 impl Pass for Mac {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
-    const LINK: Link = Link::Before;
-    const OUTPUT: bool = false;
-    const TAG: bool = true;
-    const USES: Uses = Uses {
-        constants: 2,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        tail: Tail::Last,
+        feed: Feed::Serial(Link::Before),
+        uses: FORWARD.constants(2),
+        ..Shape::MAC
     };
-
-    #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [c.zero()]
-    }
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
@@ -73,18 +66,8 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(
-        c: &C,
-        _: &[C::W; HEADER],
-        [chain]: &mut [C::W; 1],
-        last: &mut Last<C::W>,
-    ) {
-        *chain = c.encrypt(*chain ^ masked(c, last.first));
-    }
-
-    #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain]: [C::W; 1]) -> C::W {
-        chain
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 1], last: &mut Last<C::W>) {
+        Self::step(c, state, masked(c, last.first), 0);
     }
 }
 

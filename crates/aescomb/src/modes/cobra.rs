@@ -32,6 +32,7 @@
 
 use super::Cobra;
 use super::pmac::{sevenfold, triple};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::block::{MAX_UNIT, SECOND, Tables};
 use crate::cipher::{Cipher, encrypt_block};
@@ -40,10 +41,9 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::Costs;
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
-};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece, doubles};
+use crate::schedule::FORWARD;
+use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -100,32 +100,29 @@ impl Registered for Cobra {
 /// data: the hash, likewise; U.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Short;
-    const FEED: Feed = Feed::Blocks;
-    const ROW: RowShape = RowShape::PAIR;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
-        tables: if SEAL { 2 } else { 0 },
-        ..Along::NO
-    };
-    const HEADER: usize = if SEAL { 1 } else { 2 };
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Last);
-    const USES: Uses = Uses {
-        constants: 6,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Short,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            tables: if SEAL { 2 } else { 0 },
+            ..Along::NO
+        }),
+        row: RowShape::PAIR,
+        header: if SEAL { 1 } else { 2 },
+        data: Some(DataShape::ending(Tail::Last)),
+        uses: FORWARD.constants(6),
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let zero = m.splat(&[0; 16]);
         [m.nonce(), m.given_tag(), zero, zero]
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 3] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 3] {
         [c.one(), c.zero(), c.zero()]
     }
 
@@ -143,7 +140,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [_, u, _]: [C::W; 3]) -> [C::W; 3] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [_, u, _]: [C::W; 3]) -> [C::W; 3] {
         h[0] = c.encrypt(h[0] ^ u ^ c.subkey(3).swap_bytes());
         [c.subkey(2), h[0].swap_bytes(), c.zero()]
     }
@@ -199,7 +196,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        h: &[C::W; HEADER],
+        h: &Header<C::W>,
         [mask, v, sum]: &mut [C::W; 3],
         last: &mut Last<C::W>,
     ) {
@@ -228,7 +225,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, _, sum]: [C::W; 3]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [_, _, sum]: [C::W; 3]) -> C::W {
         sum
     }
 }

@@ -25,6 +25,7 @@
 
 use super::Copa;
 use super::pmac::{add, sevenfold, triple};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
@@ -32,10 +33,9 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail, doubles,
-};
+use crate::pass::{Header, Last, Pass, Piece, doubles};
 use crate::schedule::Uses;
+use crate::shape::{Along, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -78,26 +78,25 @@ impl Registered for Copa {
 /// the sum. For associated data: its mask, likewise; the sum; that of the header.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Filled;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
-        ..Along::NO
-    };
-    const HEADER: usize = if SEAL { 3 } else { 4 };
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        forward: true,
-        inverse: !SEAL,
-        second: false,
-        constants: 2,
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Filled,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            ..Along::NO
+        }),
+        header: if SEAL { 3 } else { 4 },
+        uses: Uses {
+            forward: true,
+            inverse: !SEAL,
+            second: false,
+            constants: 2,
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let nonce = m.nonce();
         let past = m.in_all_bytes(
             #[inline(always)]
@@ -121,7 +120,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
         [c.subkey(1), c.zero(), h[1]]
     }
 
@@ -137,7 +136,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [mask, sum, _]: [C::W; 3]) -> [C::W; 3] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [mask, sum, _]: [C::W; 3]) -> [C::W; 3] {
         let three = triple(mask);
         let mask = C::W::select(h[2], triple(three), three);
         let v = c.encrypt(sum ^ h[0] ^ mask.swap_bytes());
@@ -159,7 +158,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// The last block, and the tag.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], state: &mut [C::W; 3], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, h: &Header<C::W>, state: &mut [C::W; 3], last: &mut Last<C::W>) {
         let last = &mut last.first;
         let (x, filled) = match SEAL {
             true => (last.block ^ last.count.one_zero(), last.count.partial()),
@@ -175,7 +174,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, _, sum]: [C::W; 3]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [_, _, sum]: [C::W; 3]) -> C::W {
         sum
     }
 }

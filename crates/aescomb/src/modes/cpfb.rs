@@ -23,15 +23,14 @@
 #![forbid(unsafe_code)]
 
 use super::Cpfb;
+use crate::about::{About, Limits, Registered};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered,
-    RowShape, Tail,
-};
+use crate::pass::{Header, Last, Own, Pass, Piece};
 use crate::schedule::{FORWARD, Uses};
+use crate::shape::{Along, DataShape, Feed, Holds, OwnKeys, RowShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -113,29 +112,33 @@ fn feed<C: Cipher>(c: &C, plain: C::W, counter: C::W) -> C::W {
 /// In the header: N and the first counter; the lengths. In the state: X, S_{i-1}, i.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = if SEAL { Feed::Blocks } else { Feed::Serial };
-    const ALONG: Along = Along {
-        blocks: &[Holds::Sum, Holds::Previous, Holds::Position],
-        ..Along::NO
-    };
-    const HEADER: usize = 2;
-    const ROW: RowShape = RowShape {
-        stride: PART,
-        data_stride: PART,
-        ..RowShape::BLOCK
-    };
-    const TAG: bool = true;
-    const OWN: Option<OwnKeys> = Some(OwnKeys::Two);
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        second: true,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        feed: match SEAL {
+            true => Feed::Blocks(Along {
+                blocks: &[Holds::Sum, Holds::Previous, Holds::Position],
+                ..Along::NO
+            }),
+            false => Feed::SERIAL,
+        },
+        row: RowShape {
+            stride: PART,
+            ..RowShape::BLOCK
+        },
+        header: 2,
+        own: Some(OwnKeys::Two),
+        data: Some(DataShape {
+            stride: PART,
+            ..DataShape::ending(Tail::Part)
+        }),
+        uses: Uses {
+            second: true,
+            ..FORWARD
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let text = m.text().shuffle(m.splat(&[
             7, 6, 5, 4, 3, 2, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
         ]));
@@ -154,7 +157,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
+    fn derive<C: Cipher>(c: &C, h: &Header<C::W>, bytes: usize) -> Own<C::W> {
         let zero = c.zero();
         let first = c.encrypt(h[0]);
         let second = c.encrypt(h[0] ^ c.splat(&(8u128 << 120).to_le_bytes()));
@@ -170,7 +173,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
         [c.encrypt(h[1]), c.zero(), c.one()]
     }
 
@@ -189,7 +192,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [sum, ..]: [C::W; 3]) -> [C::W; 3] {
+    fn text<C: Cipher>(c: &C, _: &mut Header<C::W>, [sum, ..]: [C::W; 3]) -> [C::W; 3] {
         [sum, c.encrypt_second(c.subkey(0)), c.one()]
     }
 
@@ -218,7 +221,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [sum, s, counter]: &mut [C::W; 3],
         last: &mut Last<C::W>,
     ) {
@@ -237,7 +240,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, _: &[C::W; HEADER], [sum, ..]: [C::W; 3]) -> C::W {
+    fn tag<C: Cipher>(c: &C, _: &Header<C::W>, [sum, ..]: [C::W; 3]) -> C::W {
         c.encrypt(sum)
     }
 }

@@ -17,7 +17,9 @@ use super::{Ctr, Ctr32};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
 
-use crate::pass::{About, Feed, HEADER, Pass, Registered, Tail};
+use crate::about::{About, Registered};
+use crate::pass::{Header, Pass};
+use crate::shape::{Feed, Shape};
 
 /// The counter is the last `BITS` bits of the block.
 pub(crate) struct Crypt<const BITS: u32>;
@@ -47,13 +49,14 @@ impl Registered for Ctr32 {
 impl<const BITS: u32> Pass for Crypt<BITS> {
     /// The counter, little-endian.
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Counter;
-    const NONCE: bool = true;
+    const SHAPE: Shape = Shape {
+        feed: Feed::Counter,
+        nonce: true,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(_: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         [h[0].swap_bytes()]
     }
 

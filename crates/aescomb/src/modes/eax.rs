@@ -18,6 +18,7 @@
 
 use super::Eax;
 use super::cmac::{masked, subkeys};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::block::Block;
 use crate::bytes::filled;
@@ -26,8 +27,9 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TAGS_FROM_4};
-use crate::pass::{About, Feed, HEADER, Last, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::schedule::FORWARD;
+use crate::shape::{DataShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -106,19 +108,16 @@ fn last_of_nonce(key: &Expanded, nonce: &[u8]) -> u128 {
 /// little-endian.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 3;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Last);
-    const USES: Uses = Uses {
-        constants: 6,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        tail: Tail::Last,
+        header: 3,
+        data: Some(DataShape::ending(Tail::Last)),
+        uses: FORWARD.constants(6),
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let short = m.all(
             #[inline(always)]
             |m| m.nonce <= 16,
@@ -146,7 +145,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let [block, count, has_data, _] = *h;
         let n = c.encrypt(opened(c, 0) ^ masked(c, Piece { block, count }));
         let chain = C::W::select(has_data, opened(c, 1), c.subkey(5));
@@ -165,7 +164,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [chain, counter]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [chain, counter]: [C::W; 2]) -> [C::W; 2] {
         h[0] = counter.swap_bytes() ^ chain;
         [opened(c, 2), counter]
     }
@@ -181,7 +180,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [chain, counter]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -195,7 +194,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, h: &[C::W; HEADER], [chain, _]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, h: &Header<C::W>, [chain, _]: [C::W; 2]) -> C::W {
         h[0] ^ chain
     }
 }

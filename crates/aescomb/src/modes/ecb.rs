@@ -11,11 +11,13 @@
 
 use super::pkcs7::Padded;
 use super::{Ecb, EcbPkcs7};
+use crate::about::{About, Registered};
 use crate::cipher::Cipher;
 use crate::isa::Wide;
 use crate::mode::Lengths;
-use crate::pass::{About, Feed, HEADER, Pass, Registered, Tail};
-use crate::schedule::{INVERSE, Uses};
+use crate::pass::Pass;
+use crate::schedule::INVERSE;
+use crate::shape::{Feed, Shape, Tail};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -45,14 +47,11 @@ impl Registered for EcbPkcs7 {
 
 impl Pass for Encrypt {
     type State<W: Wide> = [W; 0];
-    type Then = Self;
-    const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::None;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, _: &mut [C::W; HEADER]) -> [C::W; 0] {
-        []
-    }
+    const SHAPE: Shape = Shape {
+        tail: Tail::None,
+        feed: Feed::None,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W, _: usize) -> C::W {
@@ -62,15 +61,12 @@ impl Pass for Encrypt {
 
 impl Pass for Decrypt {
     type State<W: Wide> = [W; 0];
-    type Then = Self;
-    const TAIL: Tail = Tail::None;
-    const FEED: Feed = Feed::None;
-    const USES: Uses = INVERSE;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, _: &mut [C::W; HEADER]) -> [C::W; 0] {
-        []
-    }
+    const SHAPE: Shape = Shape {
+        tail: Tail::None,
+        feed: Feed::None,
+        uses: INVERSE,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, _: &mut [C::W; 0], x: C::W, _: usize) -> C::W {

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Gcm, Gmac};
+use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
 use crate::block::{MAX_LANES, POWERS, Tables};
 use crate::bytes::filled;
@@ -29,8 +30,9 @@ use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Isa, Polyval, Product, Wide};
 use crate::mode::{Costs, Lengths};
-use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::schedule::FORWARD;
+use crate::shape::{Along, Feed, Holds, Shape};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 pub(crate) struct Mac;
@@ -132,7 +134,7 @@ fn hashed(h: u128, nonce: &[u8]) -> u128 {
 
 /// J_0, and the lengths in bits, in reverse byte order.
 #[inline(always)]
-fn header<F: Facts>(m: &F, lengths: F::W) -> [F::W; HEADER] {
+fn header<F: Facts>(m: &F, lengths: F::W) -> Header<F::W> {
     let zero = m.splat(&[0; 16]);
     [initial(m), lengths, zero, zero]
 }
@@ -141,31 +143,26 @@ fn header<F: Facts>(m: &F, lengths: F::W) -> [F::W; HEADER] {
 /// reverse byte order; the counter, likewise.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: true }, Holds::Counter { nonce: 12 }],
-        tables: POWERS_COST,
-        solo_from: 0,
-        lanes_below: 256,
-        ends_alike: true,
-    };
-    const HEADER: usize = 2;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        constants: 1,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Hash { polyval: true }, Holds::Counter { nonce: 12 }],
+            tables: POWERS_COST,
+            solo_from: 0,
+            lanes_below: 256,
+            ends_alike: true,
+        }),
+        header: 2,
+        uses: FORWARD.constants(1),
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m, m.text_bits() ^ up(m, 8, m.data_bits()))
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let j0 = h[0];
         h[0] = c.encrypt(j0);
         [c.zero(), j0.swap_bytes().count32(c.one())]
@@ -189,7 +186,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 2], last: &mut Last<C::W>) {
         let x = last.first.block;
         let y = crypt(c, state, x);
         last.first.block = y;
@@ -216,7 +213,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash, _]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [hash, _]: [C::W; 2]) -> C::W {
         c.hash::<Polyval>(hash, h[1]).swap_bytes() ^ h[0]
     }
 }
@@ -261,31 +258,26 @@ fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
 /// The text is the associated data of a GCM message.
 impl Pass for Mac {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: true }],
-        tables: POWERS_COST,
-        solo_from: 0,
-        lanes_below: 256,
-        ends_alike: true,
-    };
-    const HEADER: usize = 2;
-    const OUTPUT: bool = false;
-    const TAG: bool = true;
-    const USES: Uses = Uses {
-        constants: 1,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Hash { polyval: true }],
+            tables: POWERS_COST,
+            solo_from: 0,
+            lanes_below: 256,
+            ends_alike: true,
+        }),
+        header: 2,
+        uses: FORWARD.constants(1),
+        ..Shape::MAC
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m, up(m, 8, m.text_bits()))
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         h[0] = c.encrypt(h[0]);
         [c.zero()]
     }
@@ -302,7 +294,7 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [hash]: [C::W; 1]) -> C::W {
         c.hash::<Polyval>(hash, h[1]).swap_bytes() ^ h[0]
     }
 }

@@ -18,22 +18,21 @@
 
 use super::GcmSiv;
 use super::gcm::{POWERS_COST, powers};
+use crate::about::{About, Limits, Registered};
 use crate::block::Tables;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, Polyval, Wide};
 use crate::mode::Costs;
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Limits, Own, OwnKeys, Pass, Piece, Registered, TAG,
-    Tail,
-};
+use crate::pass::{Header, Last, Own, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
+use crate::shape::{Along, DataShape, Feed, Holds, OwnKeys, Shape, Tail};
 
 /// The tag from the text.
-pub(crate) struct Authenticate<const SEAL: bool>;
+pub(crate) struct Authenticate;
 /// The text by the tag.
-pub(crate) struct Crypt<const SEAL: bool>;
+pub(crate) struct Crypt;
 
 impl Registered for GcmSiv {
     const ABOUT: About = About {
@@ -52,8 +51,8 @@ impl Registered for GcmSiv {
         nonce_reuse: "equal messages show",
         ..About::MODE
     };
-    type Forward = Authenticate<true>;
-    type Backward = Crypt<false>;
+    type Forward = Two<Authenticate, Crypt>;
+    type Backward = Two<Crypt, Authenticate>;
 
     /// RFC 8452 section 6.
     fn limits(_: usize) -> Limits {
@@ -66,7 +65,7 @@ impl Registered for GcmSiv {
 
 /// In the header: N, later N without the hash key's block; the lengths; the tag.
 #[inline(always)]
-fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+fn header<F: Facts>(m: &F) -> Header<F::W> {
     let lengths = m.data_bits() ^ up(m, 8, m.text_bits());
     [m.nonce(), lengths, m.splat(&[0; 16]), m.given_tag()]
 }
@@ -110,38 +109,30 @@ fn block<C: Cipher>(c: &C, nonce: C::W, i: u128) -> C::W {
 const USES: Uses = FORWARD;
 
 /// In the state: the hash.
-impl<const SEAL: bool> Pass for Authenticate<SEAL> {
+impl Pass for Authenticate {
     type State<W: Wide> = [W; 1];
-    type Then = Crypt<true>;
-    const MORE: bool = SEAL;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: true }],
-        tables: POWERS_COST,
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Hash { polyval: true }],
+            tables: POWERS_COST,
+            ..Along::NO
+        }),
+        header: 2,
+        again: true,
+        own: Some(OwnKeys::One),
+        data: Some(DataShape::ending(Tail::Part)),
+        uses: USES,
+        ..Shape::MAC
     };
-    const HEADER: usize = 2;
-    const OUTPUT: bool = false;
-    const AGAIN: bool = true;
-    const TAG: bool = true;
-    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m)
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
+    fn derive<C: Cipher>(c: &C, h: &Header<C::W>, bytes: usize) -> Own<C::W> {
         derive(c, h[0], bytes)
-    }
-
-    #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [c.zero()]
     }
 
     #[inline(always)]
@@ -166,7 +157,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: [C::W; 1]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [hash]: [C::W; 1]) -> C::W {
         let hash = (hash ^ h[1]).mul::<Polyval>(c.subkey(0));
         let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
         c.encrypt((hash ^ h[0]) & cleared)
@@ -174,32 +165,31 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
 }
 
 /// In the state: the counter.
-impl<const SEAL: bool> Pass for Crypt<SEAL> {
+impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
-    type Then = Authenticate<false>;
-    const MORE: bool = !SEAL;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position],
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position],
+            ..Along::NO
+        }),
+        header: 2,
+        own: Some(OwnKeys::One),
+        uses: USES,
+        ..Shape::CIPHER
     };
-    const HEADER: usize = 2;
-    const OWN: Option<OwnKeys> = Some(OwnKeys::One);
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m)
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], bytes: usize) -> Own<C::W> {
+    fn derive<C: Cipher>(c: &C, h: &Header<C::W>, bytes: usize) -> Own<C::W> {
         derive(c, h[0], bytes)
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
         let top = c.splat(&(1u128 << 127).to_le_bytes());
         [(h[TAG] & cleared) ^ top]
@@ -218,7 +208,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 1], last: &mut Last<C::W>) {
         last.first.block = Self::step(c, state, last.first.block, 0);
     }
 }

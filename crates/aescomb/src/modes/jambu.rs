@@ -19,13 +19,14 @@
 #![forbid(unsafe_code)]
 
 use super::Jambu;
+use crate::about::{About, Limits, Registered};
 use crate::block::Block;
 use crate::cipher::Cipher;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, RowShape, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::shape::{DataShape, RowShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -82,22 +83,23 @@ fn done(len: usize) -> usize {
 /// LO and HI; R in the lower half.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Short;
-    const FEED: Feed = Feed::Serial;
-    const ROW: RowShape = RowShape {
-        stride: HALF,
-        data_stride: HALF,
-        ..RowShape::BLOCK
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Short,
+        row: RowShape {
+            stride: HALF,
+            ..RowShape::BLOCK
+        },
+        header: 3,
+        data: Some(DataShape {
+            stride: HALF,
+            ..DataShape::ending(Tail::None)
+        }),
+        ..Shape::AEAD
     };
-    const HEADER: usize = 3;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::None);
-    const USES: Uses = FORWARD;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let left = m.in_all_bytes(
             #[inline(always)]
             |m| m.data - done(m.data),
@@ -110,7 +112,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let block = c.encrypt(h[0]);
         let five = c.splat(&5u128.to_le_bytes());
         [block ^ five, block.shuffle(c.splat(&DOWN))]
@@ -124,7 +126,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], mut state: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, mut state: [C::W; 2]) -> [C::W; 2] {
         let rest = Piece {
             block: h[1],
             count: h[2],
@@ -143,12 +145,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], state: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 2], last: &mut Last<C::W>) {
         last.first.block = close::<C, SEAL>(c, state, &last.first, c.zero());
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, _: &[C::W; HEADER], mut state: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, _: &Header<C::W>, mut state: [C::W; 2]) -> C::W {
         next(c, &mut state);
         state[0] = state[0] ^ c.splat(&3u128.to_le_bytes());
         add(c, &mut state, c.zero());

@@ -27,6 +27,7 @@
 
 use super::Julius;
 use super::gcm::{POWERS_COST, powers};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::block::Tables;
 use crate::cipher::Cipher;
@@ -34,10 +35,9 @@ use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::{Costs, Lengths};
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, TAG, Tail,
-};
+use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
+use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
 
 /// M from the text.
 pub(crate) struct Hash;
@@ -67,7 +67,7 @@ impl Registered for Julius {
         research: Some("CAESAR, first round; its reference code never opened what it sealed"),
         ..About::MODE
     };
-    type Forward = Hash;
+    type Forward = Two<Hash, Seal>;
     type Backward = Open;
 
     /// D in reverse byte order.
@@ -79,7 +79,7 @@ impl Registered for Julius {
 /// In the header: the nonce; the lengths, both in reverse byte order; ones where n is
 /// odd; the tag.
 #[inline(always)]
-fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> [F::W; HEADER] {
+fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> Header<F::W> {
     let lengths = m.block(
         #[inline(always)]
         |m| (m.sizes().data as u128) << 64 | len(m) as u128,
@@ -93,14 +93,14 @@ fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> [F::W; HEA
 
 /// The hash of what comes before associated data.
 #[inline(always)]
-fn begin<C: Cipher>(c: &C, h: &[C::W; HEADER]) -> C::W {
+fn begin<C: Cipher>(c: &C, h: &Header<C::W>) -> C::W {
     let hash = c.hash::<Plain>(c.subkey(0), h[0]);
     c.hash::<Plain>(hash, h[1])
 }
 
 /// K_1, and what the rule for those after it lacks there; both in reverse byte order.
 #[inline(always)]
-fn masks<C: Cipher>(c: &C, h: &[C::W; HEADER], m: C::W) -> [C::W; 2] {
+fn masks<C: Cipher>(c: &C, h: &Header<C::W>, m: C::W) -> [C::W; 2] {
     let m = m.swap_bytes();
     let product = m.mul::<Plain>(c.subkey(0));
     [
@@ -118,37 +118,32 @@ fn mask<C: Cipher>(c: &C, k: &mut C::W, first: &mut C::W) -> C::W {
     mask
 }
 
-const USES: Uses = Uses {
-    constants: 1,
-    ..FORWARD
-};
+const USES: Uses = FORWARD.constants(1);
 
 /// In the header, from the text on: in place of the nonce, the hash of what comes before
 /// R_0. In the state: the hash, in reverse byte order, later M.
 impl Pass for Hash {
     type State<W: Wide> = [W; 1];
-    type Then = Seal;
-    const AES_128: bool = true;
-    const MORE: bool = true;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: false }],
-        tables: POWERS_COST,
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Hash { polyval: false }],
+            tables: POWERS_COST,
+            ..Along::NO
+        }),
+        row: RowShape {
+            moved: true,
+            ..RowShape::BLOCK
+        },
+        header: 3,
+        data: Some(DataShape::ending(Tail::Part)),
+        uses: USES,
+        ..Shape::MAC
     };
-    const HEADER: usize = 3;
-    const OUTPUT: bool = false;
-    const ROW: RowShape = RowShape {
-        moved: true,
-        ..RowShape::BLOCK
-    };
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(
             m,
             #[inline(always)]
@@ -157,7 +152,7 @@ impl Pass for Hash {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         [begin(c, h)]
     }
 
@@ -172,7 +167,7 @@ impl Pass for Hash {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [hash]: [C::W; 1]) -> [C::W; 1] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [hash]: [C::W; 1]) -> [C::W; 1] {
         h[0] = hash;
         [c.hash::<Plain>(hash, c.zero())]
     }
@@ -185,7 +180,7 @@ impl Pass for Hash {
 
     /// The last block, which may be R_0.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], [hash]: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, h: &Header<C::W>, [hash]: &mut [C::W; 1], last: &mut Last<C::W>) {
         let last = &last.first;
         let hash_of_all = *hash ^ last.block.swap_bytes();
         *hash = c.encrypt(C::W::select(last.count.any(), hash_of_all, h[0]).swap_bytes());
@@ -197,7 +192,7 @@ impl Pass for Hash {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [m]: [C::W; 1]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [m]: [C::W; 1]) -> C::W {
         m
     }
 }
@@ -206,27 +201,28 @@ impl Pass for Hash {
 /// first has more; both in reverse byte order.
 impl Pass for Seal {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    // As in the other pass, so that messages stay in order.
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Sum],
-        tables: POWERS_COST,
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        // As in the other pass, so that messages stay in order.
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Sum],
+            tables: POWERS_COST,
+            ..Along::NO
+        }),
+        row: RowShape {
+            moved: true,
+            ..RowShape::BLOCK
+        },
+        header: 3,
+        tag: true,
+        again: true,
+        uses: USES,
+        ..Shape::CIPHER
     };
-    const HEADER: usize = 3;
-    const AGAIN: bool = true;
-    const ROW: RowShape = RowShape {
-        moved: true,
-        ..RowShape::BLOCK
-    };
-    const TAG: bool = true;
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         masks(c, h, h[TAG])
     }
 
@@ -246,7 +242,7 @@ impl Pass for Seal {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], _: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, _: [C::W; 2]) -> C::W {
         c.encrypt(h[TAG])
     }
 }
@@ -255,25 +251,24 @@ impl Pass for Seal {
 /// masked text gives M, so does that of the text.
 impl Pass for Open {
     type State<W: Wide> = [W; 3];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
-        tables: POWERS_COST,
-        ..Along::NO
-    };
-    const HEADER: usize = 4;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        inverse: true,
-        ..USES
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
+            tables: POWERS_COST,
+            ..Along::NO
+        }),
+        header: 4,
+        uses: Uses {
+            inverse: true,
+            ..USES
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(
             m,
             #[inline(always)]
@@ -282,7 +277,7 @@ impl Pass for Open {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 3] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
         [begin(c, h), c.zero(), c.zero()]
     }
 
@@ -297,7 +292,7 @@ impl Pass for Open {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [hash, _, _]: [C::W; 3]) -> [C::W; 3] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [hash, _, _]: [C::W; 3]) -> [C::W; 3] {
         h[0] = hash;
         // R_0 masked: M, if the tag is right.
         let m = c.decrypt(h[TAG]);
@@ -317,7 +312,7 @@ impl Pass for Open {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        h: &[C::W; HEADER],
+        h: &Header<C::W>,
         [hash, k, first]: &mut [C::W; 3],
         last: &mut Last<C::W>,
     ) {
@@ -338,7 +333,7 @@ impl Pass for Open {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, _: &[C::W; HEADER], [hash, _, _]: [C::W; 3]) -> C::W {
+    fn tag<C: Cipher>(c: &C, _: &Header<C::W>, [hash, _, _]: [C::W; 3]) -> C::W {
         c.encrypt(c.encrypt(hash.swap_bytes()))
     }
 }
@@ -348,12 +343,13 @@ mod tests {
     extern crate std;
 
     use super::Julius;
+    use crate::about::Registered;
     use crate::block::Block;
     use crate::engine::{Memory, Work, batch};
     use crate::expanded::Expanded;
     use crate::job::{Alike, Job};
     use crate::key_set::KeySet;
-    use crate::pass::{Pass, Registered};
+    use crate::pass::Program;
     use crate::{Backend, Mode};
     use alloc::string::String;
     use alloc::vec::Vec;
@@ -374,7 +370,7 @@ mod tests {
 
     /// Runs jobs of `len` bytes, which have been or are to be moved; without the calls that
     /// know all modes, so that the kernels of the others are not compiled for this test.
-    fn run<M: Pass>(
+    fn run<G: Program>(
         backend: Backend,
         key: &Expanded,
         jobs: &mut [Job],
@@ -382,9 +378,9 @@ mod tests {
         verdicts: Option<&mut [Block]>,
     ) {
         for (i, job) in jobs.iter_mut().enumerate() {
-            (job.len, job.place) = (len, i as u32);
+            (job.len, job.key_index) = (len, i as u32);
         }
-        batch::<M>(
+        batch::<G>(
             backend,
             Work {
                 jobs,

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 use super::McoeG;
+use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
 use crate::cipher::{self, Cipher, encrypt_block};
 use crate::expanded::Expanded;
@@ -34,8 +35,9 @@ use crate::facts::{Facts, up};
 use crate::gf128::{double_polyval, mul_polyval};
 use crate::isa::{Polyval, Wide};
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::pass::{Header, Last, Pass, Piece};
 use crate::schedule::{Uses, WhichKey};
+use crate::shape::Shape;
 use core::slice;
 use zeroize::Zeroize;
 
@@ -90,22 +92,20 @@ impl Registered for McoeG {
 /// beside Enc(U, tau).
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 3;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        forward: true,
-        inverse: !SEAL,
-        second: false,
-        constants: 2,
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        header: 3,
+        uses: Uses {
+            forward: true,
+            inverse: !SEAL,
+            second: false,
+            constants: 2,
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let data = m.number(
             #[inline(always)]
             |m| (m.data as u32).swap_bytes() as usize,
@@ -124,7 +124,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let tau = c.encrypt(h[0]);
         [tau ^ h[0], tau]
     }
@@ -141,7 +141,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [u, tau]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [u, tau]: [C::W; 2]) -> [C::W; 2] {
         h[0] = tau;
         [u, c.zero()]
     }
@@ -158,12 +158,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(
-        c: &C,
-        h: &[C::W; HEADER],
-        [u, end]: &mut [C::W; 2],
-        last: &mut Last<C::W>,
-    ) {
+    fn finish<C: Cipher>(c: &C, h: &Header<C::W>, [u, end]: &mut [C::W; 2], last: &mut Last<C::W>) {
         let [tau, lacks, given, _] = *h;
         let Piece { block, count } = last.first;
         let length = count & c.splat(&(0xffu128 << 120).to_le_bytes());
@@ -188,7 +183,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [u, end]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [u, end]: [C::W; 2]) -> C::W {
         encrypt(c, u, h[0]).shuffle(h[1].up()) ^ end
     }
 }

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 use super::Ocb;
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::block::{SECOND, Tables, both};
 use crate::cipher::Cipher;
@@ -26,8 +27,9 @@ use crate::facts::{Facts, up};
 use crate::gf128::double_block;
 use crate::isa::{Isa, Wide};
 use crate::mode::Costs;
-use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, Tail};
+use crate::pass::{Header, Last, Pass, Piece};
 use crate::schedule::{CONSTANTS, Uses};
+use crate::shape::{Along, Feed, Holds, Shape};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -89,34 +91,32 @@ pub(super) fn nonce<F: Facts>(m: &F) -> F::W {
 /// In the header: the nonce; later HASH(A). In the state: the offset, the sum.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Sum],
-        tables: 2,
-        solo_from: 0,
-        lanes_below: 512,
-        ..Along::NO
-    };
-    const HEADER: usize = 2;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        forward: true,
-        inverse: !SEAL,
-        second: false,
-        constants: CONSTANTS,
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Sum],
+            tables: 2,
+            solo_from: 0,
+            lanes_below: 512,
+            ..Along::NO
+        }),
+        header: 2,
+        uses: Uses {
+            forward: true,
+            inverse: !SEAL,
+            second: false,
+            constants: CONSTANTS,
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let zero = m.splat(&[0; 16]);
         [nonce(m), zero, zero, zero]
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.zero(), c.zero()]
     }
 
@@ -138,7 +138,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [_, sum]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [_, sum]: [C::W; 2]) -> [C::W; 2] {
         let bottom = c.splat(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 63]);
         let top = c.splat(&[
             !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !0, !63,
@@ -187,7 +187,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [offset, sum]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -204,7 +204,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [offset, sum]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [offset, sum]: [C::W; 2]) -> C::W {
         c.encrypt(sum ^ offset ^ c.subkey(1)) ^ h[1]
     }
 }

@@ -12,7 +12,9 @@ use super::Ofb;
 use crate::cipher::Cipher;
 use crate::isa::Wide;
 
-use crate::pass::{About, Feed, HEADER, Link, Pass, Registered, Tail};
+use crate::about::{About, Registered};
+use crate::pass::Pass;
+use crate::shape::{Feed, Link, Shape};
 
 pub(crate) struct Crypt;
 
@@ -30,16 +32,11 @@ impl Registered for Ofb {
 
 impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Serial;
-    const LINK: Link = Link::Beside;
-    const NONCE: bool = true;
-
-    #[inline(always)]
-    fn begin<C: Cipher>(_: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
-        [h[0]]
-    }
+    const SHAPE: Shape = Shape {
+        feed: Feed::Serial(Link::Beside),
+        nonce: true,
+        ..Shape::CIPHER
+    };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [output]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {

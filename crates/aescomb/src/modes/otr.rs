@@ -28,16 +28,16 @@
 use super::Otr;
 use super::ocb;
 use super::pmac::{add, sevenfold, triple};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TAGS_FROM_4};
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, RowShape, Tail, doubles,
-};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece, doubles};
+use crate::schedule::FORWARD;
+use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -71,30 +71,27 @@ impl Registered for Otr {
 /// sum.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ROW: RowShape = RowShape::PAIR;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Sum],
-        ..Along::NO
-    };
-    const HEADER: usize = 2;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Last);
-    const USES: Uses = Uses {
-        constants: 1,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Sum],
+            ..Along::NO
+        }),
+        row: RowShape::PAIR,
+        header: 2,
+        data: Some(DataShape::ending(Tail::Last)),
+        uses: FORWARD.constants(1),
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let zero = m.splat(&[0; 16]);
         [ocb::nonce(m), zero, zero, zero]
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.subkey(0), c.zero()]
     }
 
@@ -111,7 +108,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [_, sum]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [_, sum]: [C::W; 2]) -> [C::W; 2] {
         h[1] = sum;
         [c.encrypt(h[0]).swap_bytes(), c.zero()]
     }
@@ -144,7 +141,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [mask, sum]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -183,7 +180,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, h: &[C::W; HEADER], [_, sum]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, h: &Header<C::W>, [_, sum]: [C::W; 2]) -> C::W {
         sum ^ h[1]
     }
 }

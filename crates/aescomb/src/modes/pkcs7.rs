@@ -8,8 +8,8 @@
 
 use crate::cipher::Cipher;
 use crate::isa::Wide;
-use crate::pass::{Feed, HEADER, Last, Pass, Tail};
-use crate::schedule::Uses;
+use crate::pass::{Header, Last, Pass};
+use crate::shape::{Shape, Tail};
 use core::marker::PhantomData;
 
 /// The encryption of `M`, padded.
@@ -17,14 +17,13 @@ pub(crate) struct Padded<M>(PhantomData<M>);
 
 impl<M: Pass> Pass for Padded<M> {
     type State<W: Wide> = M::State<W>;
-    type Then = Self;
-    const TAIL: Tail = Tail::Padded;
-    const FEED: Feed = M::FEED;
-    const NONCE: bool = M::NONCE;
-    const USES: Uses = M::USES;
+    const SHAPE: Shape = Shape {
+        tail: Tail::Padded,
+        ..M::SHAPE
+    };
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> M::State<C::W> {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> M::State<C::W> {
         M::begin(c, h)
     }
 
@@ -36,7 +35,7 @@ impl<M: Pass> Pass for Padded<M> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         state: &mut M::State<C::W>,
         last: &mut Last<C::W>,
     ) {

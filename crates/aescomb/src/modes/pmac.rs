@@ -14,13 +14,15 @@
 #![forbid(unsafe_code)]
 
 use super::Pmac;
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
 use crate::mode::{Lengths, TAGS_FROM_4};
-use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Registered, Tail, doubles};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, doubles};
+use crate::schedule::FORWARD;
+use crate::shape::{Along, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Mac;
 
@@ -44,24 +46,20 @@ impl Registered for Pmac {
 /// In the state: the next block's mask, in reverse byte order; the sum.
 impl Pass for Mac {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Sum],
-        solo_from: 0,
-        lanes_below: 576,
-        ..Along::NO
-    };
-    const OUTPUT: bool = false;
-    const TAG: bool = true;
-    const USES: Uses = Uses {
-        constants: 1,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Sum],
+            solo_from: 0,
+            lanes_below: 576,
+            ..Along::NO
+        }),
+        uses: FORWARD.constants(1),
+        ..Shape::MAC
     };
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.subkey(0).double(), c.zero()]
     }
 
@@ -74,7 +72,7 @@ impl Pass for Mac {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [mask, sum]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -91,7 +89,7 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, sum]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [_, sum]: [C::W; 2]) -> C::W {
         sum
     }
 }

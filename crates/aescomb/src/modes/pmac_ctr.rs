@@ -28,6 +28,7 @@
 
 use super::PmacCtr;
 use super::pmac::{Mac, add, triple};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
@@ -35,13 +36,14 @@ use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
+use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 /// The tag from the text.
-pub(crate) struct Authenticate<const SEAL: bool>;
+pub(crate) struct Authenticate;
 /// The text by the tag.
-pub(crate) struct Crypt<const SEAL: bool>;
+pub(crate) struct Crypt;
 
 impl Registered for PmacCtr {
     const ABOUT: About = About {
@@ -61,8 +63,8 @@ impl Registered for PmacCtr {
         research: Some("talk at DIAC 2012; defined by us where the slides could not be had"),
         ..About::MODE
     };
-    type Forward = Authenticate<true>;
-    type Backward = Crypt<false>;
+    type Forward = Two<Authenticate, Crypt>;
+    type Backward = Two<Crypt, Authenticate>;
 
     /// L and 7 L in reverse byte order; 49 L.
     fn constants(_: Backend, key: &mut Expanded) {
@@ -73,41 +75,36 @@ impl Registered for PmacCtr {
     }
 }
 
-const USES: Uses = Uses {
-    constants: 3,
-    ..FORWARD
-};
+const USES: Uses = FORWARD.constants(3);
 
 /// In the header: the nonce; the tag.
 #[inline(always)]
-fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+fn header<F: Facts>(m: &F) -> Header<F::W> {
     let zero = m.splat(&[0; 16]);
     [m.nonce(), zero, zero, m.given_tag()]
 }
 
 /// In the state: the next block's mask, in reverse byte order; the sum.
-impl<const SEAL: bool> Pass for Authenticate<SEAL> {
+impl Pass for Authenticate {
     type State<W: Wide> = [W; 2];
-    type Then = Crypt<true>;
-    const AES_128: bool = true;
-    const MORE: bool = SEAL;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = <Mac as Pass>::ALONG;
-    const HEADER: usize = 1;
-    const OUTPUT: bool = false;
-    const AGAIN: bool = true;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = USES;
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        feed: <Mac as Pass>::SHAPE.feed,
+        header: 1,
+        again: true,
+        data: Some(DataShape::ending(Tail::Part)),
+        uses: USES,
+        ..Shape::MAC
+    };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m)
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         let mut state = [c.subkey(1), c.zero()];
         Self::absorb(c, &mut state, h[0], 0);
         state
@@ -125,7 +122,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [_, sum]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, _: &mut Header<C::W>, [_, sum]: [C::W; 2]) -> [C::W; 2] {
         [c.subkey(0).double(), sum]
     }
 
@@ -135,7 +132,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], state: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, h: &Header<C::W>, state: &mut [C::W; 2], last: &mut Last<C::W>) {
         Mac::finish(c, h, state, last);
     }
 
@@ -145,34 +142,34 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [_, sum]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [_, sum]: [C::W; 2]) -> C::W {
         sum
     }
 }
 
 /// In the state: the counter, little-endian; what it is xored to.
-impl<const SEAL: bool> Pass for Crypt<SEAL> {
+impl Pass for Crypt {
     type State<W: Wide> = [W; 2];
-    type Then = Authenticate<false>;
-    const AES_128: bool = true;
-    const MORE: bool = !SEAL;
-    // As in the other pass, so that messages stay in order.
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position, Holds::Position],
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        // As in the other pass, so that messages stay in order.
+        tail: Tail::Last,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position, Holds::Position],
+            ..Along::NO
+        }),
+        header: 1,
+        uses: USES,
+        ..Shape::CIPHER
     };
-    const HEADER: usize = 1;
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         header(m)
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         [c.one(), h[TAG] ^ c.subkey(2)]
     }
 

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 use super::Poet;
+use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
 use crate::block::{Block, both};
 use crate::cipher::{self, Cipher, encrypt_block};
@@ -30,8 +31,9 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Limits, Pass, Piece, Registered, Tail};
+use crate::pass::{Header, Last, Pass, Piece};
 use crate::schedule::{Uses, WhichKey};
+use crate::shape::{DataShape, Shape, Tail};
 use core::slice;
 use zeroize::Zeroize;
 
@@ -118,22 +120,22 @@ fn doubled<C: Cipher>(c: &C, l: C::W) -> C::W {
 /// then F(X) and Y when sealing, X and F(Y) when opening; in the end the tag.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 4;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::None);
-    const USES: Uses = Uses {
-        forward: true,
-        inverse: !SEAL,
-        second: true,
-        constants: 2,
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        header: 4,
+        data: Some(DataShape::ending(Tail::None)),
+        uses: Uses {
+            forward: true,
+            inverse: !SEAL,
+            second: true,
+            constants: 2,
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let rest = m.in_all_bytes(
             #[inline(always)]
             |m| m.data % 16,
@@ -152,7 +154,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.subkey(0), c.subkey(1)]
     }
 
@@ -163,7 +165,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], mut state: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, mut state: [C::W; 2]) -> [C::W; 2] {
         h[2] = c.encrypt(h[2]);
         Self::absorb(c, &mut state, h[0], 0);
         Self::absorb(c, &mut state, h[1], 0);
@@ -197,7 +199,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, h: &[C::W; HEADER], state: &mut [C::W; 2], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, h: &Header<C::W>, state: &mut [C::W; 2], last: &mut Last<C::W>) {
         let [tau, s, _, given] = *h;
         let Piece { block, count } = last.first;
         // The last block, and 16 less its bytes, which is in the last byte here, or 0.
@@ -224,7 +226,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [tag, _]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [tag, _]: [C::W; 2]) -> C::W {
         tag
     }
 }

@@ -21,12 +21,13 @@
 
 use super::Silc;
 use super::cloc::{PARAM, crypt, crypt_last};
+use crate::about::{About, Registered};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{About, Feed, HEADER, Last, Pass, Piece, Registered, Tail};
-use crate::schedule::{FORWARD, Uses};
+use crate::pass::{Header, Last, Pass, Piece};
+use crate::shape::{Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -56,17 +57,15 @@ impl Registered for Silc {
 /// later what is xored to the next block; U.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Last;
-    const FEED: Feed = Feed::Serial;
-    const HEADER: usize = 3;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = FORWARD;
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        tail: Tail::Last,
+        header: 3,
+        ..Shape::AEAD
+    };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let data = m.number(
             #[inline(always)]
             |m| m.data,
@@ -80,7 +79,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
         [c.encrypt(h[0]), c.zero()]
     }
 
@@ -95,7 +94,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, h: &mut [C::W; HEADER], [s, _]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [s, _]: [C::W; 2]) -> [C::W; 2] {
         let v = mix(c, s ^ h[1]);
         [c.encrypt(v), c.encrypt(mix(c, v))]
     }
@@ -108,7 +107,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [stream, u]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -117,7 +116,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [_, u]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [_, u]: [C::W; 2]) -> C::W {
         c.encrypt(mix(c, u ^ h[2]))
     }
 }

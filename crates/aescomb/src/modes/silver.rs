@@ -24,16 +24,16 @@
 #![forbid(unsafe_code)]
 
 use super::Silver;
+use crate::about::{About, Registered};
 use crate::block::{Tables, both};
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, RoundKeys, Wide};
 use crate::mode::Costs;
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Own, OwnKeys, Pass, Piece, Registered, Tail,
-};
+use crate::pass::{Header, Last, Own, Pass, Piece};
 use crate::schedule::{DERIVED, FORWARD, Uses, Way};
+use crate::shape::{Along, Feed, Holds, OwnKeys, Shape};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -67,26 +67,24 @@ const G: usize = 1;
 /// the next block.
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
-    type Then = Self;
-    const AES_128: bool = true;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Sum, Holds::Position],
-        tables: 2,
-        ..Along::NO
-    };
-    const HEADER: usize = 3;
-    const TAG: bool = true;
-    const OWN: Option<OwnKeys> = Some(OwnKeys::Mixed);
-    const DATA: Option<Tail> = Some(Tail::Part);
-    const USES: Uses = Uses {
-        inverse: !SEAL,
-        ..FORWARD
+    const SHAPE: Shape = Shape {
+        aes_128: true,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Sum, Holds::Position],
+            tables: 2,
+            ..Along::NO
+        }),
+        header: 3,
+        own: Some(OwnKeys::Mixed),
+        uses: Uses {
+            inverse: !SEAL,
+            ..FORWARD
+        },
+        ..Shape::AEAD
     };
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let data = m.number(
             #[inline(always)]
             |m| m.data,
@@ -96,7 +94,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn derive<C: Cipher>(c: &C, h: &[C::W; HEADER], _: usize) -> Own<C::W> {
+    fn derive<C: Cipher>(c: &C, h: &Header<C::W>, _: usize) -> Own<C::W> {
         let kappa = c.encrypt(h[0]);
         let zero = c.zero();
         Own {
@@ -132,7 +130,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.zero(), c.subkey(KAPPA)]
     }
 
@@ -151,7 +149,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [sum, _]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, _: &mut Header<C::W>, [sum, _]: [C::W; 2]) -> [C::W; 2] {
         [sum, c.subkey(KAPPA).add_halves(c.subkey(G))]
     }
 
@@ -187,7 +185,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        h: &[C::W; HEADER],
+        h: &Header<C::W>,
         [sum, tweak]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -205,7 +203,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tag<C: Cipher>(c: &C, h: &[C::W; HEADER], [sum, _]: [C::W; 2]) -> C::W {
+    fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [sum, _]: [C::W; 2]) -> C::W {
         let v = c.subkey(KAPPA).add_halves(h[1]);
         c.tweaked(Way::EncryptSecond, sum, v)
     }

@@ -18,19 +18,21 @@
 
 use super::Siv;
 use super::cmac::{masked, subkeys};
+use crate::about::{About, Registered};
 use crate::backend::Backend;
 use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TWO_KEYS};
-use crate::pass::{About, Along, Feed, HEADER, Holds, Last, Pass, Piece, Registered, TAG, Tail};
+use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
+use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 /// V from the text: S2V.
-pub(crate) struct Authenticate<const SEAL: bool>;
+pub(crate) struct Authenticate;
 /// The text by V.
-pub(crate) struct Crypt<const SEAL: bool>;
+pub(crate) struct Crypt;
 
 impl Registered for Siv {
     const ABOUT: About = About {
@@ -50,8 +52,8 @@ impl Registered for Siv {
         nonce_reuse: "equal messages show",
         ..About::MODE
     };
-    type Forward = Authenticate<true>;
-    type Backward = Crypt<false>;
+    type Forward = Two<Authenticate, Crypt>;
+    type Backward = Two<Crypt, Authenticate>;
 
     /// CMAC's K1 and K2 of the first key, and CMAC(0^128).
     fn constants(backend: Backend, key: &mut Expanded) {
@@ -70,21 +72,21 @@ const USES: Uses = Uses {
 };
 
 /// In the state: the chain of a CMAC; D.
-impl<const SEAL: bool> Pass for Authenticate<SEAL> {
+impl Pass for Authenticate {
     type State<W: Wide> = [W; 2];
-    type Then = Crypt<true>;
-    const MORE: bool = SEAL;
-    const TAIL: Tail = Tail::Double;
-    const FEED: Feed = Feed::Serial;
-    const OUTPUT: bool = false;
-    const AGAIN: bool = true;
-    const TAG: bool = true;
-    const DATA: Option<Tail> = Some(Tail::Last);
-    const VECTOR: bool = true;
-    const USES: Uses = USES;
+    const SHAPE: Shape = Shape {
+        tail: Tail::Double,
+        again: true,
+        data: Some(DataShape {
+            vector: true,
+            ..DataShape::ending(Tail::Last)
+        }),
+        uses: USES,
+        ..Shape::MAC
+    };
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut [C::W; HEADER]) -> [C::W; 2] {
+    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
         [c.zero(), c.subkey(2)]
     }
 
@@ -104,7 +106,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     }
 
     #[inline(always)]
-    fn text<C: Cipher>(c: &C, _: &mut [C::W; HEADER], [_, d]: [C::W; 2]) -> [C::W; 2] {
+    fn text<C: Cipher>(c: &C, _: &mut Header<C::W>, [_, d]: [C::W; 2]) -> [C::W; 2] {
         [c.zero(), d]
     }
 
@@ -118,7 +120,7 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(
         c: &C,
-        _: &[C::W; HEADER],
+        _: &Header<C::W>,
         [chain, d]: &mut [C::W; 2],
         last: &mut Last<C::W>,
     ) {
@@ -140,35 +142,29 @@ impl<const SEAL: bool> Pass for Authenticate<SEAL> {
         }
         *chain = c.encrypt(x);
     }
-
-    #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &[C::W; HEADER], [chain, _]: [C::W; 2]) -> C::W {
-        chain
-    }
 }
 
 /// In the state: the counter, little-endian.
-impl<const SEAL: bool> Pass for Crypt<SEAL> {
+impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
-    type Then = Authenticate<false>;
-    const MORE: bool = !SEAL;
-    const TAIL: Tail = Tail::Part;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position],
-        ..Along::NO
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position],
+            ..Along::NO
+        }),
+        header: 1,
+        uses: USES,
+        ..Shape::CIPHER
     };
-    const HEADER: usize = 1;
-    const USES: Uses = USES;
 
     #[inline(always)]
-    fn header<F: Facts>(m: &F) -> [F::W; HEADER] {
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
         let zero = m.splat(&[0; 16]);
         [zero, zero, zero, m.given_tag()]
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         let cleared = !(1u128 << 63 | 1 << 31);
         [h[TAG].swap_bytes() & c.splat(&cleared.to_le_bytes())]
     }

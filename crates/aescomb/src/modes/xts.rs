@@ -17,15 +17,15 @@
 #![forbid(unsafe_code)]
 
 use super::Xts;
+use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
-use crate::pass::{
-    About, Along, Feed, HEADER, Holds, Last, Limits, Pass, Registered, Tail, doubles,
-};
+use crate::pass::{Header, Last, Pass, doubles};
 use crate::schedule::Uses;
+use crate::shape::{Along, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Crypt<const ENCRYPT: bool>;
 
@@ -63,25 +63,26 @@ impl Registered for Xts {
 /// In the state: T_j.
 impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type State<W: Wide> = [W; 1];
-    type Then = Self;
-    const TAIL: Tail = Tail::Double;
-    const FEED: Feed = Feed::Blocks;
-    const ALONG: Along = Along {
-        blocks: &[Holds::Position],
-        solo_from: 0,
-        lanes_below: 576,
-        ..Along::NO
-    };
-    const NONCE: bool = true;
-    const USES: Uses = Uses {
-        forward: ENCRYPT,
-        inverse: !ENCRYPT,
-        second: true,
-        constants: 0,
+    const SHAPE: Shape = Shape {
+        tail: Tail::Double,
+        feed: Feed::Blocks(Along {
+            blocks: &[Holds::Position],
+            solo_from: 0,
+            lanes_below: 576,
+            ..Along::NO
+        }),
+        nonce: true,
+        uses: Uses {
+            forward: ENCRYPT,
+            inverse: !ENCRYPT,
+            second: true,
+            constants: 0,
+        },
+        ..Shape::CIPHER
     };
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, h: &mut [C::W; HEADER]) -> [C::W; 1] {
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
         [c.encrypt_second(h[0])]
     }
 
@@ -99,7 +100,7 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
 
     /// The last whole block, and what comes after it.
     #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &[C::W; HEADER], [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
+    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
         let Last {
             first,
             second,

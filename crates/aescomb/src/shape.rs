@@ -1,0 +1,285 @@
+//! What a pass says of itself: its [`Shape`].
+
+use crate::schedule::{FORWARD, Uses};
+
+/// What a pass says of itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    /// What is left of a message for `finish`.
+    pub tail: Tail,
+    /// Where the state of a block comes from. `SERIAL` is right for any mode.
+    pub feed: Feed,
+    /// Whether all keys have 128 bits. It is known anyway, but not to the compiler, which
+    /// would make code for all sizes.
+    pub aes_128: bool,
+    /// What a row has of a message.
+    pub row: RowShape,
+    /// Whether the nonce is a block of 16 bytes, which `begin` finds in `h[0]`.
+    pub nonce: bool,
+    /// How many rows of header the mode makes.
+    pub header: usize,
+    /// Whether `step` has a result.
+    pub output: bool,
+    /// Whether the second of two passes reads what the first has written.
+    pub again: bool,
+    /// Whether there is a tag. Of two passes that make one, the second's is the message's.
+    pub tag: bool,
+    /// Keys that messages have of their own, made by `derive`.
+    pub own: Option<OwnKeys>,
+    /// How associated data is absorbed; `None` where the pass takes none.
+    pub data: Option<DataShape>,
+    /// What all passes together take of a key, and of those that are derived of it.
+    pub uses: Uses,
+}
+
+impl Shape {
+    /// A text becomes another. Serial, whole blocks and then a part of one, without a nonce of
+    /// a block.
+    pub(crate) const CIPHER: Shape = Shape {
+        tail: Tail::Part,
+        feed: Feed::SERIAL,
+        aes_128: false,
+        row: RowShape::BLOCK,
+        nonce: false,
+        header: 0,
+        output: true,
+        again: false,
+        tag: false,
+        own: None,
+        data: None,
+        uses: FORWARD,
+    };
+    /// A text becomes a tag.
+    pub(crate) const MAC: Shape = Shape {
+        output: false,
+        tag: true,
+        ..Shape::CIPHER
+    };
+    /// Associated data and a text become another text and a tag.
+    pub(crate) const AEAD: Shape = Shape {
+        tag: true,
+        data: Some(DataShape::ending(Tail::Part)),
+        ..Shape::CIPHER
+    };
+
+    #[inline(always)]
+    pub(crate) const fn is_serial(&self) -> bool {
+        matches!(self.feed, Feed::Serial(_))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_along(&self) -> bool {
+        matches!(self.feed, Feed::Blocks(_))
+    }
+
+    /// How blocks of one message go side by side.
+    #[inline(always)]
+    pub(crate) const fn along(&self) -> Along {
+        match self.feed {
+            Feed::Blocks(along) => along,
+            _ => Along::NO,
+        }
+    }
+
+    #[cfg(feature = "research")]
+    pub(crate) const fn has_two_own(&self) -> bool {
+        matches!(self.own, Some(OwnKeys::Two))
+    }
+
+    #[cfg(feature = "research")]
+    pub(crate) const fn is_mixed(&self) -> bool {
+        matches!(self.own, Some(OwnKeys::Mixed))
+    }
+
+    /// How associated data would be absorbed, also where there is none.
+    #[inline(always)]
+    pub(crate) const fn strings(&self) -> DataShape {
+        match self.data {
+            Some(data) => data,
+            None => DataShape::ending(Tail::None),
+        }
+    }
+}
+
+/// Where the state of a block comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Feed {
+    /// From the result of the block before: blocks of one message are not done side by side.
+    Serial(Link),
+    /// There is none.
+    None,
+    /// It is the input block before.
+    Input,
+    /// From the block's place in the message, by `advance`.
+    Counter,
+    /// As [`Along::blocks`] says: in a group, rows of neighbouring blocks of one
+    /// message take the place of rows of blocks of many messages, where messages are
+    /// long.
+    Blocks(Along),
+}
+
+impl Feed {
+    pub(crate) const SERIAL: Feed = Feed::Serial(Link::None);
+}
+
+/// A step of a mode whose state is one block, `s`, of which the next call of the cipher
+/// begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    /// Another.
+    None,
+    /// `s = CIPH_K(s ^ x)`, and the result is `s`.
+    Before,
+    /// `s = CIPH_K(s) ^ x`, and the result is `s`.
+    After,
+    /// `s = CIPH_K(s)`, and the result is `s ^ x`.
+    Beside,
+}
+
+/// What a block of state holds, for [`Feed::Blocks`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What depends on the block's place in the message alone.
+    Position,
+    /// The same, which is a counter of 32 bits in reverse byte order, for
+    /// [`Cipher::encrypt_counter`]. It is public where the nonce has `nonce` bytes.
+    Counter { nonce: usize },
+    /// The sum of something of all blocks so far.
+    Sum,
+    /// A hash by [`Cipher::hash`], in this field.
+    Hash { polyval: bool },
+    /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
+    Previous,
+}
+
+/// What the rows of a message leave for its finish. Of modes that take two blocks at a
+/// time, twice as much.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nothing: whole blocks.
+    None,
+    /// Fewer than 16 bytes; no finish if none.
+    Part,
+    /// Fewer than 16 bytes; always a finish, and a whole block of result.
+    Padded,
+    /// As `Part`; always a finish.
+    Short,
+    /// 1 to 16 bytes, or none of an empty message; always a finish.
+    Last,
+    /// As `Last`, and a whole block of result.
+    Filled,
+    /// 16 to 31 bytes, or fewer of a shorter message; always a finish.
+    Double,
+}
+
+impl Tail {
+    /// How many rows a text of `len` bytes has, of `width` bytes each, one every
+    /// `stride` bytes.
+    #[inline(always)]
+    pub(crate) const fn rows(self, len: usize, stride: usize, width: usize) -> usize {
+        let len = match self {
+            Tail::Last | Tail::Filled => len.saturating_sub(1),
+            Tail::Double => len.saturating_sub(16),
+            _ => len,
+        };
+        match stride >= width {
+            true => (len + (stride - width)) / stride,
+            false => (len + stride).saturating_sub(width) / stride,
+        }
+    }
+}
+
+/// What a row has of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct RowShape {
+    /// Whether it is two blocks, for [`Pass::pair`] instead of [`Pass::step`].
+    pub pair: bool,
+    /// Bytes from one row to the next. With fewer than a row has, a step must return those
+    /// beyond as they are.
+    pub stride: usize,
+    /// Whether the text lies in its destination, as whole blocks with zeros before it.
+    pub moved: bool,
+}
+
+impl RowShape {
+    /// A block.
+    pub(crate) const BLOCK: RowShape = RowShape {
+        pair: false,
+        stride: 16,
+        moved: false,
+    };
+    /// Two.
+    pub(crate) const PAIR: RowShape = RowShape {
+        pair: true,
+        stride: 32,
+        ..RowShape::BLOCK
+    };
+}
+
+/// How a pass absorbs associated data, one component or several.
+#[derive(Clone, Copy)]
+pub(crate) struct DataShape {
+    /// What rows leave of a component for `absorb_last`.
+    pub tail: Tail,
+    /// Bytes from one row to the next.
+    pub stride: usize,
+    /// Where in a component of a length `absorb` begins: what lies before is in the header.
+    pub begins: fn(usize) -> usize,
+    /// Whether there is a vector of components, of which the nonce, if there is one, is the
+    /// last.
+    pub vector: bool,
+}
+
+impl DataShape {
+    /// One component, by blocks from its beginning, which leave `tail`.
+    pub(crate) const fn ending(tail: Tail) -> DataShape {
+        DataShape {
+            tail,
+            stride: 16,
+            begins: |_| 0,
+            vector: false,
+        }
+    }
+}
+
+/// How blocks of one message go side by side, for [`Feed::Blocks`].
+#[derive(Clone, Copy)]
+pub(crate) struct Along {
+    /// What each block of state is.
+    pub blocks: &'static [Holds],
+    /// About how many rows' time [`Pass::tables`] takes.
+    pub tables: usize,
+    /// From how many bytes on a message is done from beginning to end under the one key of a call,
+    /// by itself (`solo.rs`) or with a few others (`few.rs`).
+    pub solo_from: usize,
+    /// Below how many bytes a few messages of one length have their blocks in lanes.
+    pub lanes_below: usize,
+    /// Whether `finish` does with the last bytes what `step` does with a block, but for
+    /// [`Cipher::within`]: they are then done in one row with the blocks before them.
+    pub ends_alike: bool,
+}
+
+impl Along {
+    /// For a mode without tables and thresholds.
+    pub(crate) const NO: Along = Along {
+        blocks: &[],
+        tables: 0,
+        solo_from: usize::MAX,
+        lanes_below: 0,
+        ends_alike: false,
+    };
+}
+
+/// Keys that each message has of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum OwnKeys {
+    /// One.
+    One,
+    /// Two.
+    #[cfg(feature = "research")]
+    Two,
+    /// One, whose round keys are made of the key's and of the derived key's by [`Pass::mix`];
+    /// 128-bit keys alone.
+    #[cfg(feature = "research")]
+    Mixed,
+}
