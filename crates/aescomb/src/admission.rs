@@ -7,6 +7,8 @@
 use crate::about::{Limits, UNLIMITED};
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::Vaes512;
 use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint};
 use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Mode, Op};
@@ -14,6 +16,16 @@ use crate::status::Status;
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod scalar;
+
+/// Whether batches are checked with vectors.
+#[inline(always)]
+fn has_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return crate::detect::vaes512();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
 
 /// What messages of a mode and an operation may be: small numbers that depend on nothing
 /// else.
@@ -146,12 +158,13 @@ impl Rules {
     /// Bytes by which an attached tag makes a text longer than what is opened, and a result
     /// longer than what comes of the text.
     #[inline(always)]
-    fn attached(&self, tag: usize) -> (usize, usize) {
-        match self.op {
+    fn attached(&self, tag: usize) -> Attached {
+        let (shorter, longer) = match self.op {
             Op::Open => (tag, 0),
             Op::Seal => (0, tag),
             _ => (0, 0),
-        }
+        };
+        Attached { shorter, longer }
     }
 
     /// Whether a message may have `len` bytes, and a place of `room` bytes holds its result,
@@ -255,6 +268,20 @@ pub(crate) struct Call<'k> {
     pub op: Op,
     pub rules: &'static Rules,
     pub keys: KeySet<'k>,
+}
+
+/// Bytes that an attached tag has: of a text that is opened, and of a result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Attached {
+    shorter: usize,
+    longer: usize,
+}
+
+impl Attached {
+    const APART: Attached = Attached {
+        shorter: 0,
+        longer: 0,
+    };
 }
 
 /// What texts of a batch may be whose messages differ in nothing else.
@@ -409,7 +436,6 @@ impl<'k> Call<'k> {
     ///
     /// # Safety
     /// There are that many, of which nobody else uses any.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) unsafe fn all_good<const FOREIGN: bool>(
@@ -421,18 +447,49 @@ impl<'k> Call<'k> {
         if count < 4 || self.rules.untold {
             return None;
         }
+        // And so are messages without vectors, of which it does not matter that they are alike.
+        let (tags, data) = (self.rules.tag != 1, self.rules.components > 0);
+        if !(FOREIGN || tags || data || has_vectors()) {
+            return None;
+        }
         // SAFETY: the caller's.
-        unsafe { avx512::all_good::<FOREIGN>(self, first, count) }
+        unsafe { self.look::<FOREIGN>((first, count), has_vectors()) }
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    /// The same of several jobs, with vectors, if the CPU has them.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn all_good<const FOREIGN: bool>(
+    unsafe fn look<const FOREIGN: bool>(
         &self,
-        _: *mut Job,
-        _: usize,
+        (first, count): (*mut Job, usize),
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: bool,
     ) -> Option<(bool, bool)> {
-        None
+        // SAFETY: there is a job.
+        let (tag_len, tag_attached, components) = unsafe {
+            let components = match FOREIGN {
+                true => u32::from(!(*first).data.is_null()),
+                false => (*first).components,
+            };
+            ((*first).tag_len, (*first).tag_attached, components)
+        };
+        if components == Job::SEVERAL {
+            return None;
+        }
+        let attached = match tag_attached {
+            ATTACHED => self.rules.attached(tag_len as usize),
+            _ => Attached::APART,
+        };
+        let jobs = (first, count);
+        #[cfg(target_arch = "x86_64")]
+        if vectors && let Some(s) = Vaes512::detect() {
+            // SAFETY: the caller's.
+            return unsafe { avx512::all_good::<FOREIGN>(s, self, jobs, components, attached) };
+        }
+        // SAFETY: the caller's.
+        unsafe { scalar::all_good::<FOREIGN>(self, jobs, components, attached) }
     }
 
     /// What is wrong with a message, if anything: long ones are looked at here, too.
@@ -553,7 +610,7 @@ impl<'k> Call<'k> {
             // neighbour makes no sense for a MAC.
             _ => return Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
         }
-        let (shorter, longer) = self.rules.attached(bytes);
+        let Attached { shorter, longer } = self.rules.attached(bytes);
         Ok((src_len - shorter, longer))
     }
 
@@ -569,7 +626,7 @@ impl<'k> Call<'k> {
 
     /// The bounds of texts, for batches whose tags are attached if they have `attached` bytes.
     pub(crate) fn bounds(&self, attached: usize) -> Bounds {
-        let (shorter, longer) = self.rules.attached(attached);
+        let Attached { shorter, longer } = self.rules.attached(attached);
         Bounds {
             rules: self.rules,
             shorter,
@@ -583,8 +640,7 @@ impl<'k> Call<'k> {
         if job.tag_attached != ATTACHED {
             return (job.tag, job.src_len);
         }
-        let (shorter, _) = self.rules.attached(job.tag_len as usize);
-        let len = job.src_len - shorter;
+        let len = job.src_len - self.rules.attached(job.tag_len as usize).shorter;
         let tag = match self.op {
             Op::Open if self.rules.tag_first => job.src.cast_mut(),
             Op::Open => job.src.wrapping_add(len).cast_mut(),
@@ -652,7 +708,7 @@ impl Call<'_> {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 #[allow(unsafe_code)]
 mod tests {
     use super::*;
@@ -660,15 +716,15 @@ mod tests {
     use crate::mode::Kind;
     use alloc::vec::Vec;
 
-    /// Batches in which one message is changed: where vectors find all good, so does the
-    /// check of one message after the other, and with the same results; and they find all
-    /// good what differs in nothing but lengths and places.
+    /// Batches in which one message is changed: where all are found to be good at once, so does
+    /// the check of one message after the other, and with the same results; and what differs in
+    /// nothing but lengths and places is found to be good.
     #[test]
-    fn vectors_and_scalars_agree() {
+    fn checks_agree() {
         const LEN: usize = 48;
         let mut memory = alloc::vec![0u8; 1 << 12];
         let at = memory.as_mut_ptr().wrapping_add(1 << 11);
-        // What is changed, and whether vectors have to take it if it is good.
+        // What is changed, and whether it has to be found if it is good.
         type Change = (fn(&mut Job), bool);
         let changes: &[Change] = &[
             (|_| {}, true),
@@ -740,27 +796,33 @@ mod tests {
                             if admission.admit(&jobs[0]).is_err() {
                                 continue;
                             }
-                            // SAFETY: there are so many.
-                            let found = unsafe { call.all_good::<false>(jobs.as_mut_ptr(), n) };
-                            let what = (mode, op, attached, place, i);
-                            if let Some(alike) = found {
-                                let texts = jobs.iter().all(|job| job.src_len == good.src_len);
-                                let data = jobs.iter().all(|job| {
-                                    let profile =
-                                        |job: &Job| (job.data_len, job.nonce_len, job.tag_len);
-                                    profile(job) == profile(&good)
-                                });
-                                assert_eq!(alike, (texts, data), "{what:?}");
-                                let written: Vec<_> = jobs
-                                    .iter()
-                                    // SAFETY: it was reported.
-                                    .map(|job| unsafe { job.written.assume_init() })
-                                    .collect();
-                                assert_eq!(scalar, Ok(written), "{what:?}");
-                            } else if scalar.is_ok() && *taken && crate::detect::vaes512() {
-                                // Where nothing is read or written, it may lie anywhere.
-                                let empty = jobs[place].src_len == 0 || !call.rules.writes();
-                                assert!(call.rules.untold || empty, "{what:?}");
+                            for vectors in [false, true] {
+                                if call.rules.untold || jobs[0].components == Job::SEVERAL {
+                                    continue;
+                                }
+                                // SAFETY: there are so many.
+                                let found =
+                                    unsafe { call.look::<false>((jobs.as_mut_ptr(), n), vectors) };
+                                let what = (mode, op, attached, place, i, vectors);
+                                if let Some(alike) = found {
+                                    let texts = jobs.iter().all(|job| job.src_len == good.src_len);
+                                    let data = jobs.iter().all(|job| {
+                                        let profile =
+                                            |job: &Job| (job.data_len, job.nonce_len, job.tag_len);
+                                        profile(job) == profile(&good)
+                                    });
+                                    assert_eq!(alike, (texts, data), "{what:?}");
+                                    let written: Vec<_> = jobs
+                                        .iter()
+                                        // SAFETY: it was reported.
+                                        .map(|job| unsafe { job.written.assume_init() })
+                                        .collect();
+                                    assert_eq!(scalar.as_ref(), Ok(&written), "{what:?}");
+                                } else if scalar.is_ok() && *taken {
+                                    // Where nothing is read or written, it may lie anywhere.
+                                    let empty = jobs[place].src_len == 0 || !call.rules.writes();
+                                    assert!(empty, "{what:?}");
+                                }
                             }
                         }
                     }

@@ -10,7 +10,7 @@ use crate::admission::{Admission, Call};
 use crate::batch::{Batch, Made, sealed};
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Alike};
+use crate::job::{ATTACHED, Alike, one_by_one};
 use crate::key_set::KeySet;
 use crate::status::Status;
 use alloc::vec::Vec;
@@ -104,16 +104,17 @@ impl<'a> Jobs<'a> {
 
     /// Makes jobs that were checked ready for the kernels.
     pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
+        let own_keys = call.has_own_keys();
         for (place, i) in range.enumerate() {
-            let (tag, len) = {
-                let job = self.begin(i);
-                call.prepared(job)
-            };
+            one_by_one();
+            self.begin(i);
             let job = self.at(i);
             // SAFETY: as in `begin`.
             unsafe {
-                ((*job).tag, (*job).len) = (tag, len);
-                if call.has_own_keys() {
+                if call.may_attach() {
+                    ((*job).tag, (*job).len) = call.prepared(&*job);
+                }
+                if own_keys {
                     (*job).key_index = place as u32;
                 }
             }

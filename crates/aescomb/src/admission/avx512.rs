@@ -5,27 +5,25 @@
 //! inside whose `enter` everything runs; and on the layout of [`Job`], which is asserted.
 #![allow(unsafe_code)]
 
-use super::{Call, LONG, SIGN};
+use super::scalar::{DATA, DST, NONCE, Pointers, SRC, TAG};
+use super::{Attached, Call, LONG, SIGN};
 use crate::isa::{Isa, Vaes512};
-use crate::job::{ATTACHED, Job};
+use crate::job::Job;
 use crate::status::Status;
 use core::arch::x86_64::*;
 use core::mem::offset_of;
 
-/// Places of members in the first register, of eight.
-const SRC: usize = 0;
-const SRC_LEN: usize = 1;
-const DST: usize = 2;
-const DST_LEN: usize = 3;
-const NONCE: usize = 4;
-const DATA: usize = 5;
-const DATA_LEN: usize = 6;
-const TAG: usize = 7;
+/// Places of members in the first register, which has eight.
+const SRC_LEN: usize = offset_of!(Job, src_len) / 8;
+const DST_LEN: usize = offset_of!(Job, dst_len) / 8;
+const DATA_LEN: usize = offset_of!(Job, data_len) / 8;
 const _: () = {
-    assert!(offset_of!(Job, src) == SRC * 8 && offset_of!(Job, src_len) == SRC_LEN * 8);
-    assert!(offset_of!(Job, dst) == DST * 8 && offset_of!(Job, dst_len) == DST_LEN * 8);
-    assert!(offset_of!(Job, nonce) == NONCE * 8 && offset_of!(Job, data) == DATA * 8);
-    assert!(offset_of!(Job, data_len) == DATA_LEN * 8 && offset_of!(Job, tag) == TAG * 8);
+    let places = [SRC, SRC_LEN, DST, DST_LEN, NONCE, DATA, DATA_LEN, TAG];
+    let mut i = 0;
+    while i < places.len() {
+        assert!(places[i] == i);
+        i += 1;
+    }
     // The second has four: two of lengths and numbers, the opened length, the key.
     assert!(offset_of!(Job, nonce_len) == 64 && offset_of!(Job, component_count) == 76);
     assert!(offset_of!(Job, opened_len) == 80 && offset_of!(Job, key) == 88);
@@ -37,34 +35,20 @@ const _: () = {
 /// As there.
 #[inline(always)]
 pub(super) unsafe fn all_good<const FOREIGN: bool>(
+    s: Vaes512,
     call: &Call<'_>,
-    first: *mut Job,
-    count: usize,
+    jobs: (*mut Job, usize),
+    components: u32,
+    attached: Attached,
 ) -> Option<(bool, bool)> {
-    let s = Vaes512::detect()?;
-    // SAFETY: there is a job; what is read of it is the caller's.
-    let (tag_len, tag_attached, components) = unsafe {
-        let components = match FOREIGN {
-            true => u32::from(!(*first).data.is_null()),
-            false => (*first).components,
-        };
-        ((*first).tag_len, (*first).tag_attached, components)
-    };
-    if components == Job::SEVERAL {
-        return None;
-    }
-    let attached = match tag_attached {
-        ATTACHED => call.rules.attached(tag_len as usize),
-        _ => (0, 0),
-    };
-    let rules = call.rules;
-    let jobs = (first, count);
+    let (first, rules) = (jobs.0, call.rules);
+    let apart = attached == Attached::APART;
     // SAFETY: the caller's.
     unsafe {
         if !rules.writes() {
             return look::<FOREIGN, READ_ONLY>(s, call, jobs, components, attached);
         }
-        if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || attached != (0, 0) {
+        if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || !apart {
             return look::<FOREIGN, GENERAL>(s, call, jobs, components, attached);
         }
         if (*first).src == (*first).dst.cast_const()
@@ -97,9 +81,10 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     call: &Call<'_>,
     (first, count): (*mut Job, usize),
     components: u32,
-    (shorter, longer): (usize, usize),
+    attached: Attached,
 ) -> Option<(bool, bool)> {
     let rules = call.rules;
+    let Attached { shorter, longer } = attached;
     let one_key = !call.has_own_keys();
     s.enter(
         #[inline(always)]
@@ -194,18 +179,13 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 _ => less[SRC_LEN] & SIGN,
             };
             if FOREIGN {
-                // Every pointer that is used is there, associated data in all or in none.
-                let used = 1 << SRC
-                    | usize::from(rules.writes()) << DST
-                    | usize::from(rules.nonce.0 > 0) << NONCE
-                    | usize::from(rules.tag != 1 && (shorter | longer) == 0) << TAG;
-                let (all, any) = (usize::from(all), usize::from(any));
-                bad |= used & !all | (all ^ any) & 1 << DATA;
-                // Without a pointer no bytes, of a destination that is not used, too, and a nonce
-                // that may be left out likewise.
-                bad |= usize::from(all & 1 << DST == 0) * members[DST_LEN];
-                bad |= usize::from(any & 1 << DATA == 0) * members[DATA_LEN];
-                bad |= usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0);
+                let pointers = Pointers {
+                    all: usize::from(all),
+                    any: usize::from(any),
+                    dst_len: members[DST_LEN],
+                    data_len: members[DATA_LEN],
+                };
+                bad |= pointers.bad(rules, attached);
             }
             // The first has none of its own where there are others.
             bad |= usize::from(one_key) * profile[3];
