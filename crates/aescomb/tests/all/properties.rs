@@ -1,12 +1,10 @@
 //! Properties of random batches.
 
-mod common;
-
-use aescomb::{AnyKey, Backend, Comb, Kind, Lengths, Mode, Op, Status};
-use common::{
-    Call, CallKeys, Form, Heap, Sample, Shape, Shapes, alone, check, comb, fit, ops, raw_key, run,
-    table, works_with,
+use crate::common::{
+    self, Call, CallKeys, Form, Heap, Sample, Shape, Shapes, alone, check, comb, fit, ops, raw_key,
+    run, table, works_with,
 };
+use aescomb::{AnyKey, Backend, Comb, Kind, Lengths, Mode, Op, Status};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::FileFailurePersistence;

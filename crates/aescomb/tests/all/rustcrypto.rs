@@ -2,8 +2,7 @@
 //! the crates whose place the types take, and code that works with both.
 #![cfg(feature = "rustcrypto")]
 
-mod common;
-
+use crate::common::Draw;
 use aead::dev::{fail_test, pass_test};
 use aead::inout::InOutBuf;
 use aead::{Aead, AeadInOut, KeyInit, Nonce, Payload, TagPosition};
@@ -16,7 +15,6 @@ use cipher::{
     BlockSizeUser, IvState, KeyIvInit, SetIvState, StreamCipher, StreamCipherSeek,
     StreamCipherSeekCore,
 };
-use common::Draw;
 use digest::{FixedOutputReset, Mac};
 use zeroize::ZeroizeOnDrop;
 

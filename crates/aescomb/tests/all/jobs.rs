@@ -4,12 +4,10 @@
 //! are, and that nobody else uses, while a call is at work with it.
 #![allow(unsafe_code)]
 
-mod common;
-
+use crate::common::{self, Sample, Shapes, ops, refs, sample, table};
 use aescomb::ffi::{Job, Jobs};
 use aescomb::modes::Cmac;
 use aescomb::{Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
-use common::{Sample, Shapes, ops, refs, sample, table};
 use std::sync::Arc;
 
 /// Under whose key jobs are done.

@@ -10,15 +10,14 @@
 //! work, and memory that is named and never touched, for texts of gigabytes.
 #![allow(unsafe_code)]
 
-mod common;
-
+use crate::common::{
+    self, CANARY, CallKeys, KEYS, Shape, call, data, failed, nonce, ops, paint, raw_key, refs,
+    table,
+};
 use aescomb::ffi::{Job, Jobs};
 use aescomb::{
     Algorithm, Allowed, AnyKey, Backend, Batch, Comb, Error, Field, Given, KEY_BYTES, Keys, Kind,
     Layout, Lengths, Message, MessageResult, Mode, Offset, Op, OpenError, Packed, Status, Text,
-};
-use common::{
-    CANARY, CallKeys, KEYS, Shape, call, data, failed, nonce, ops, paint, raw_key, refs, table,
 };
 use std::collections::HashSet;
 

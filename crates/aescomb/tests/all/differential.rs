@@ -1,14 +1,12 @@
 //! Every mode, backend and operation against the textbook oracle, over lengths,
 //! batch sizes, parallelism degrees, forms of a batch, key forms and alignments.
 
-mod common;
-
-use aescomb::{AnyKey, Backend, Comb, Kind, Message, Mode, Op, Status, Text};
-use common::{
+use crate::common::{
     BATCHES, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check,
     comb, comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint,
     raw_key, refs, run, sample, table, works_with,
 };
+use aescomb::{AnyKey, Backend, Comb, Kind, Message, Mode, Op, Status, Text};
 use std::sync::Arc;
 
 /// Which keys a batch uses.

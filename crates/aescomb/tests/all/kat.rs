@@ -1,15 +1,13 @@
 //! Known answers: every vector under `vectors/`, on every backend, alone and
 //! among decoys.
 
-mod common;
-
+use crate::common::{
+    self, Call, CallKeys, Draw, Heap, Sample, Shape, alone, backends, check, comb, degrees, ops,
+    raw_key, works_with,
+};
 use aescomb::{AnyKey, Backend, Comb, Kind, Mode, Op, OpenError, Status};
 use aescomb_vectors::plain::{self, Folder};
 use aescomb_vectors::{MODES, Nonce};
-use common::{
-    Call, CallKeys, Draw, Heap, Sample, Shape, alone, backends, check, comb, degrees, ops, raw_key,
-    works_with,
-};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
