@@ -1,7 +1,7 @@
 //! What must hold of the kernels' assembly.
 //!
 //! A kernel is an instance of one of [`FUNCTIONS`] for an instruction set and a
-//! direction of a mode; its body is the `run` of that instruction set's file.
+//! direction of a mode; its body is the `run` of that instruction set.
 //! A *hot loop* is an innermost loop with AES instructions.
 //!
 //! 1. AES instructions stand in bodies of `run` and nowhere else: elsewhere they
@@ -65,8 +65,14 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("siv::Crypt", [8, 20, 0, 0, 0]),
     ("xts::Crypt", [26, 32, 0, 0, 0]),
 ];
-/// Columns of [`BUDGETS`].
-const TOKENS: [&str; 5] = ["Ni", "Vaes256", "Vaes256Vl", "Vaes512", "Vaes512x8"];
+/// Columns of [`BUDGETS`]: instruction sets and registers in flight.
+const TOKENS: [(&str, usize); 5] = [
+    ("ni", 8),
+    ("vaes256", 8),
+    ("vaes256vl", 8),
+    ("vaes512", 4),
+    ("vaes512", 8),
+];
 
 /// The same for loops that do a line of the cache at a time, [`LINE`] rows of the registers
 /// that hold lines.
@@ -180,13 +186,15 @@ pub struct Report {
     pub failures: Vec<String>,
 }
 
-/// `cbc::Encrypt, kernel, Vaes512`
+/// `cbc::Encrypt, kernel, vaes512, 4`
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kernel<'a> {
+    /// The instruction set, by its file.
     isa: &'a str,
     /// One of [`FUNCTIONS`].
     function: &'a str,
-    token: &'a str,
+    /// In flight.
+    registers: usize,
     /// The direction's type, with paths.
     direction: &'a str,
     /// Whether it is for one message, whose blocks are not side by side.
@@ -200,16 +208,23 @@ impl fmt::Display for Kernel<'_> {
             true => " alone",
             false => "",
         };
-        write!(f, "{} {} {direction}{alone}", self.function, self.token)
+        let (function, isa, registers) = (self.function, self.isa, self.registers);
+        write!(f, "{function} {isa} x{registers} {direction}{alone}")
     }
 }
 
-/// `aescomb::isa::ni::run::<aescomb::engine::kernel<aescomb::isa::ni::Ni,
-/// aescomb::modes::cbc::Encrypt>::{closure#0}, ()>`, the order of the two
-/// parameters aside.
+/// The instruction set that a function is the `run` of, by its file, and what it runs:
+/// `<aescomb::isa::ni::AesNi as aescomb::isa::x86::InstructionSet>::run::<...>`
+fn run(name: &str) -> Option<(&str, &str)> {
+    let rest = name.strip_prefix("<aescomb::isa::")?;
+    let (set, rest) = rest.split_once("InstructionSet>::run::<")?;
+    Some((set.split("::").next()?, rest))
+}
+
+/// Of a `run::<aescomb::engine::kernel<aescomb::isa::x86::X86<aescomb::isa::ni::AesNi, 8, 8>,
+/// aescomb::modes::cbc::Encrypt>::{closure#0}, ()>`, the order of the two parameters aside.
 fn kernel(name: &str) -> Option<Kernel<'_>> {
-    let rest = name.strip_prefix("aescomb::isa::")?;
-    let (isa, rest) = rest.split_once("::run::<")?;
+    let (isa, rest) = run(name)?;
     let (inside, _) = rest.rsplit_once("::{closure")?;
     let (function, parameters) = FUNCTIONS.iter().find_map(|(module, function)| {
         let path = format!("aescomb::{module}::{function}");
@@ -218,9 +233,9 @@ fn kernel(name: &str) -> Option<Kernel<'_>> {
         Some((*function, parameters.strip_suffix('>')?))
     })?;
     // Tokens come first, of which the last is that of the call; then the direction.
-    let (mut token, mut rest) = parameters.split_once(", ")?;
+    let (mut token, mut rest) = ("", parameters);
     while rest.starts_with("aescomb::isa::") {
-        (token, rest) = rest.split_once(", ")?;
+        (token, rest) = rest.split_once(">, ")?;
     }
     let alone = function == "kernel_one" || rest.ends_with(", 1, 0");
     let mut direction = rest;
@@ -232,7 +247,7 @@ fn kernel(name: &str) -> Option<Kernel<'_>> {
     Some(Kernel {
         isa,
         function,
-        token: token.rsplit("::").next()?,
+        registers: token.split(", ").nth(1)?.parse().ok()?,
         direction,
         alone,
     })
@@ -329,22 +344,21 @@ pub fn check(functions: &[Function], expected: &Expected) -> Report {
         }
     }
     report.kernels = kernels.len();
-    let files: BTreeSet<&str> = expected.tokens.iter().map(|t| &*t.isa).collect();
-    for isa in files {
+    for isa in expected.sets.keys() {
         for name in ["kernel", "kernel_one"] {
             for direction in &expected.directions {
                 let module = format!("::{}::", direction.module);
-                let has = |isa: &str, token: Option<&str>| {
+                let has = |isa: &str, registers: Option<usize>| {
                     kernels.iter().any(|k| {
                         (k.isa, k.function) == (isa, name)
-                            && token.is_none_or(|token| k.token == token)
+                            && registers.is_none_or(|registers| k.registers == registers)
                             && without_paths(k.direction) == direction.name
                             && k.direction.contains(&module)
                     })
                 };
-                let wanted = isa != FOR_SERIAL_MODES || has("vaes512", Some("Vaes512x8"));
+                let wanted = isa != FOR_SERIAL_MODES || has("vaes512", Some(8));
                 // Of serial modes that are no chains, all have the one lane's.
-                let shared = name == "kernel_one" && has("ni", Some("NiOne"));
+                let shared = name == "kernel_one" && has("ni", Some(1));
                 if wanted && !shared && !has(isa, None) {
                     report.failures.push(format!(
                         "no {name} of {}::{} in isa/{isa}.rs",
@@ -359,8 +373,7 @@ pub fn check(functions: &[Function], expected: &Expected) -> Report {
 
 fn check_other(function: &Function, report: &mut Report) {
     let name = &function.name;
-    let is_body = name.starts_with("aescomb::isa::") && name.contains("::run::<");
-    if !is_body && function.instructions().any(Instruction::is_aes) {
+    if run(name).is_none() && function.instructions().any(Instruction::is_aes) {
         report.failures.push(format!(
             "AES instructions that were not inlined into a kernel: {name}"
         ));
@@ -374,8 +387,8 @@ fn check_kernel(
     report: &mut Report,
 ) {
     let mut fail = |message: String| report.failures.push(format!("{kernel}: {message}"));
-    let Some(token) = expected.tokens.iter().find(|t| t.name == kernel.token) else {
-        return fail(format!("no token! line for {}", kernel.token));
+    let Some(&register) = expected.sets.get(kernel.isa) else {
+        return fail(format!("isa/{}.rs does not say its registers", kernel.isa));
     };
     for instruction in function.instructions().filter(|i| i.is_call()) {
         let callee = instruction.callee();
@@ -406,13 +419,13 @@ fn check_kernel(
         let aes = aes.count();
         let target = first.args.rsplit(", ").next().and_then(vector);
         let calls = calls(kernel.direction);
-        let most = MOST_ROUNDS * token.registers * calls;
-        let is_line = token.register == 'z' && aes > most && aes <= most * LINE;
+        let most = MOST_ROUNDS * kernel.registers * calls;
+        let is_line = register == 'z' && aes > most && aes <= most * LINE;
         if aes > most && !is_line {
             fail(format!(
                 "hot loop {} has {aes} AES instructions, more than {MOST_ROUNDS} for each of {} registers",
                 rows.len() + 1,
-                token.registers
+                kernel.registers
             ));
         }
         let mut calls_made =
@@ -446,7 +459,7 @@ fn check_kernel(
         }
         rows.push(row);
     }
-    let full = ROUNDS * token.registers;
+    let full = ROUNDS * kernel.registers;
     let without = match kernel.function {
         "neighbours" | "by_themselves" => is_one_of(kernel.direction, WITHOUT_CIPHER),
         _ => is_one_of(kernel.direction, HASHES),
@@ -462,10 +475,9 @@ fn check_kernel(
     };
     let derived =
         is_one_of(kernel.direction, DERIVED_KEYS) && kernel.function.starts_with("kernel");
-    let register = |r: &&Row| kernel.alone || r.register == token.register;
     let found = rows
         .iter()
-        .filter(register)
+        .filter(|r| kernel.alone || r.register == register)
         .filter(|r| r.aes >= what)
         .count();
     if !without && !derived && found < least {
@@ -490,7 +502,7 @@ fn budget(kernel: &Kernel<'_>, is_line: bool) -> usize {
         return of_direction.map_or(0, |(_, budget)| *budget);
     }
     let of_direction = BUDGETS.iter().find(|(d, _)| direction.starts_with(d));
-    let of_token = TOKENS.iter().position(|token| *token == kernel.token);
+    let of_token = (TOKENS.iter()).position(|token| *token == (kernel.isa, kernel.registers));
     match (of_direction, of_token) {
         (Some((_, budgets)), Some(token)) => budgets[token],
         _ => 0,
@@ -532,20 +544,16 @@ pub fn table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use crate::asm;
-    use crate::source::{Direction, Token};
-
-    const NAME: &str = "_RINvNtNtCs_7aescomb3isa2ni3runuNCINvNtB6_6engine6kernelNtB2_2Ni\
-                        NtNtNtB6_5modes3cbc7EncryptE0EB6_";
+    use crate::source::Direction;
+    use std::collections::BTreeMap;
 
     /// Two registers in flight, so that snippets are short.
+    const NAME: &str = "_RINvXNtNtCsgHGhRHhuFlx_7aescomb3isa2niNtB3_5AesNiNtNtB5_3x8614InstructionSet3runu\
+                        NCINvNtB7_6engine6kernelINtBN_3X86BA_Kj2_ENtNtNtB7_5modes3cbc7EncryptE0EB7_";
+
     fn expected() -> Expected {
         Expected {
-            tokens: vec![Token {
-                name: "Ni".into(),
-                isa: "ni".into(),
-                register: 'x',
-                registers: 2,
-            }],
+            sets: BTreeMap::from([("ni".into(), 'x')]),
             directions: BTreeSet::from([Direction {
                 module: "cbc".into(),
                 name: "Encrypt".into(),
@@ -574,7 +582,7 @@ mod tests {
         let report = check(&asm::parse(&kernel_with("")), &expected());
         assert_eq!(report.failures, [""; 0]);
         assert_eq!((report.kernels, report.rows.len()), (2, 4));
-        assert_eq!(report.rows[0].kernel, "kernel Ni cbc::Encrypt");
+        assert_eq!(report.rows[0].kernel, "kernel ni x2 cbc::Encrypt");
     }
 
     #[test]

@@ -1,21 +1,10 @@
-//! What the assembly must contain, read from the sources: the tokens of the
-//! instruction sets (`token!` lines) and the directions of the modes (the lines of `modes!`,
+//! What the assembly must contain, read from the sources: the instruction sets and their
+//! registers (`type V` of their files) and the directions of the modes (the lines of `modes!`,
 //! and `type Forward` and `type Backward` of their files).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-
-/// A token: registers of one size, `registers` of them in flight.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub name: String,
-    /// The file in `isa/`, and so the module.
-    pub isa: String,
-    /// First letter of the registers' names: `x`, `y` or `z`.
-    pub register: char,
-    pub registers: usize,
-}
 
 /// One direction of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +17,9 @@ pub struct Direction {
 
 #[derive(Debug)]
 pub struct Expected {
-    pub tokens: Vec<Token>,
+    /// Instruction sets, by their files in `isa/` and so their modules, with the first letter
+    /// of their registers' names: `x`, `y` or `z`.
+    pub sets: BTreeMap<String, char>,
     pub directions: BTreeSet<Direction>,
 }
 
@@ -37,14 +28,16 @@ pub fn read(src: &Path) -> Result<Expected, String> {
     let open = |path: &Path| {
         fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
-    let mut tokens = Vec::new();
+    let mut sets = BTreeMap::new();
     let folder = src.join("isa");
     let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for entry in entries.flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|e| e == "rs") {
             let isa = path.file_stem().unwrap_or_default().to_string_lossy();
-            tokens.extend(read_tokens(&isa, &open(&path)?)?);
+            if let Some(register) = read_register(&isa, &open(&path)?)? {
+                sets.insert(isa.into_owned(), register);
+            }
         }
     }
     let folder = src.join("modes");
@@ -64,35 +57,22 @@ pub fn read(src: &Path) -> Result<Expected, String> {
             .ok_or(format!("no file in modes/ has impl Registered for {name}"))?;
         directions.extend(read_directions(file, &name, text)?);
     }
-    if tokens.is_empty() || directions.is_empty() {
-        return Err("the sources have no token! lines or no modes".into());
+    if sets.is_empty() || directions.is_empty() {
+        return Err("the sources have no instruction sets or no modes".into());
     }
-    Ok(Expected { tokens, directions })
+    Ok(Expected { sets, directions })
 }
 
-/// `token!(Vaes512: __m512i, 4, half ...);`
-fn read_tokens(isa: &str, text: &str) -> Result<Vec<Token>, String> {
-    let lines = text.lines().filter_map(|line| line.strip_prefix("token!("));
-    lines
-        .map(|line| {
-            let strange = || format!("isa/{isa}.rs: cannot read: token!({line}");
-            let (name, rest) = line.split_once(": ").ok_or_else(strange)?;
-            let mut parts = rest.split(", ");
-            let register = match parts.next() {
-                Some("__m128i") => 'x',
-                Some("__m256i") => 'y',
-                Some("__m512i") => 'z',
-                _ => return Err(strange()),
-            };
-            let registers = parts.next().and_then(|n| n.parse().ok());
-            Ok(Token {
-                name: name.to_owned(),
-                isa: isa.to_owned(),
-                register,
-                registers: registers.ok_or_else(strange)?,
-            })
-        })
-        .collect()
+/// `type V = __m512i;`, where a file has an instruction set.
+fn read_register(isa: &str, text: &str) -> Result<Option<char>, String> {
+    let mut lines = text.lines();
+    match lines.find_map(|line| line.trim().strip_prefix("type V = ")) {
+        None => Ok(None),
+        Some("__m128i;") => Ok(Some('x')),
+        Some("__m256i;") => Ok(Some('y')),
+        Some("__m512i;") => Ok(Some('z')),
+        Some(strange) => Err(format!("isa/{isa}.rs: cannot read: type V = {strange}")),
+    }
 }
 
 /// `Name "name": Kind;` lines: the types.
@@ -172,16 +152,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn tokens() {
-        let text = "use x;\ntoken!(Wide: __m512i, 4, half Wide, unit One, needs wide);\n";
-        let token = Token {
-            name: "Wide".into(),
-            isa: "wide".into(),
-            register: 'z',
-            registers: 4,
-        };
-        assert_eq!(read_tokens("wide", text), Ok(vec![token]));
-        assert!(read_tokens("wide", "token!(Wide);").is_err());
+    fn registers() {
+        let text = "use x;\n\nunsafe impl InstructionSet for Wide {\n    type V = __m512i;\n}\n";
+        assert_eq!(read_register("wide", text), Ok(Some('z')));
+        assert_eq!(read_register("wide", "type V: Vector;\n"), Ok(None));
+        assert!(read_register("wide", "type V = Other;\n").is_err());
     }
 
     #[test]

@@ -5,17 +5,32 @@
 //! SSSE3 and SSE4.1.
 #![allow(unsafe_code)]
 
-use super::x86::{Vector, operations, token};
+use super::x86::{InstructionSet, Vector, X86, gather_in_memory, operations, scatter_in_memory};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
 
-token!(Ni: __m128i, 8, half Ni, unit NiOne, narrow NiOne, needs ni);
-token!(NiOne: __m128i, 1, half NiOne, unit NiOne, narrow NiOne, needs ni);
+pub(crate) type Ni = X86<AesNi, 8>;
+/// One block: all that a message by itself has use for in a serial mode.
+pub(crate) type NiOne = X86<AesNi, 1>;
 
-#[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
-unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-    f()
+#[derive(Clone, Copy)]
+pub(crate) struct AesNi;
+
+// SAFETY: detection asks for what `run` enables, and that is what the registers need.
+unsafe impl InstructionSet for AesNi {
+    type V = __m128i;
+    type One = Self;
+
+    #[inline(always)]
+    fn detected() -> bool {
+        detect::ni()
+    }
+
+    #[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
+    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
 }
 
 impl Vector for __m128i {
@@ -97,6 +112,27 @@ impl Vector for __m128i {
     #[inline(always)]
     unsafe fn numbers(numbers: *const usize) -> Self {
         unsafe { _mm_loadl_epi64(numbers.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_part<const U: usize>(
+        of: impl Fn(usize) -> (*const u8, usize) + Copy,
+    ) -> [Self; U] {
+        unsafe {
+            if const { U == 1 } {
+                let (at, len) = of(0);
+                return [Self::load_part(at, len); U];
+            }
+            gather_in_memory::<_, 1, U>(of)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_part<const U: usize>(
+        x: [Self; U],
+        of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+    ) {
+        unsafe { scatter_in_memory::<_, 1, U>(x, of) }
     }
 
     #[inline(always)]

@@ -6,18 +6,31 @@
 //! and AVX2.
 #![allow(unsafe_code)]
 
-use super::ni::NiOne;
-use super::x86::{Vector, operations, token};
+use super::x86::{InstructionSet, Vector, X86, gather_in_memory, operations, scatter_in_memory};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
 
-token!(Vaes256: __m256i, 8, half Vaes256, unit Vaes256One, narrow NiOne, needs vaes256);
-token!(Vaes256One: __m256i, 1, half Vaes256One, unit Vaes256One, narrow NiOne, needs vaes256);
+pub(crate) type Vaes256 = X86<Avx2, 8>;
 
-#[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-    f()
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2;
+
+// SAFETY: detection asks for what `run` enables, which is what the registers need and
+// includes what AES-NI's need.
+unsafe impl InstructionSet for Avx2 {
+    type V = __m256i;
+    type One = Self;
+
+    #[inline(always)]
+    fn detected() -> bool {
+        detect::vaes256()
+    }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
 }
 
 impl Vector for __m256i {
@@ -138,6 +151,41 @@ impl Vector for __m256i {
             let two = _mm256_castsi128_si256(_mm_loadu_si128(numbers.cast()));
             let halves = _mm256_permute4x64_epi64::<0b01_01_00_00>(two);
             _mm256_blend_epi32::<0b1100_1100>(halves, _mm256_setzero_si256())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_part<const U: usize>(
+        of: impl Fn(usize) -> (*const u8, usize) + Copy,
+    ) -> [Self; U] {
+        unsafe {
+            if const { U == 1 } {
+                let part = |l| {
+                    let (at, len) = of(l);
+                    Self::load_first(at, len)
+                };
+                return [Self::unzip(part(0), part(1)).0; U];
+            }
+            gather_in_memory::<_, 2, U>(of)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_part<const U: usize>(
+        x: [Self; U],
+        of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+    ) {
+        unsafe {
+            if const { U == 1 } {
+                let part = |l, x: Self| {
+                    let (to, len) = of(l);
+                    x.store_first(to, len);
+                };
+                part(0, x[0]);
+                part(1, Self::unzip(x[0], x[0]).1);
+                return;
+            }
+            scatter_in_memory::<_, 2, U>(x, of);
         }
     }
 

@@ -2,19 +2,34 @@
 //! round keys of one key stay in registers beside eight registers in flight. For serial
 //! modes, which store block by block: blocks come out of narrower registers faster.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has what
+//! `unsafe` here rests on the contract of [`InstructionSet`]: the CPU has what
 //! [`Vaes512`](super::Vaes512) needs.
 #![allow(unsafe_code)]
 
-use super::ni::NiOne;
-use super::vaes256::Vaes256One;
-use super::x86::{Vector, token};
+use super::vaes256::Avx2;
+use super::x86::{InstructionSet, X86};
 use crate::detect;
-use core::arch::x86_64::*;
+use core::arch::x86_64::__m256i;
 
-token!(Vaes256Vl: __m256i, 8, half Vaes256Vl, unit Vaes256One, narrow NiOne, needs vaes512);
+#[cfg_attr(test, allow(dead_code))] // see `dispatch`
+pub(crate) type Vaes256Vl = X86<Avx512Vl, 8>;
 
-#[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-    f()
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512Vl;
+
+// SAFETY: detection asks for what `run` enables, which includes what the registers, `Avx2` and
+// AES-NI's registers need.
+unsafe impl InstructionSet for Avx512Vl {
+    type V = __m256i;
+    type One = Avx2;
+
+    #[inline(always)]
+    fn detected() -> bool {
+        detect::vaes512()
+    }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
+    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
 }

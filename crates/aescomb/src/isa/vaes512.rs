@@ -5,19 +5,33 @@
 //! AVX-512 F, BW and VL, and BMI2.
 #![allow(unsafe_code)]
 
-use super::ni::NiOne;
-use super::x86::{Vector, operations, token};
+use super::x86::{InstructionSet, Vector, X86, operations};
 use crate::block::{Block, LINE};
 use crate::detect;
 use core::arch::x86_64::*;
 
-token!(Vaes512x8: __m512i, 8, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
-token!(Vaes512: __m512i, 4, half Vaes512, unit Vaes512One, narrow NiOne, needs vaes512);
-token!(Vaes512One: __m512i, 1, half Vaes512One, unit Vaes512One, narrow NiOne, needs vaes512);
+pub(crate) type Vaes512 = X86<Avx512, 4>;
+#[cfg_attr(test, allow(dead_code))] // see `dispatch`
+pub(crate) type Vaes512x8 = X86<Avx512, 8, 4>;
 
-#[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-    f()
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512;
+
+// SAFETY: detection asks for what `run` enables, which is what the registers need and
+// includes what AES-NI's need.
+unsafe impl InstructionSet for Avx512 {
+    type V = __m512i;
+    type One = Self;
+
+    #[inline(always)]
+    fn detected() -> bool {
+        detect::vaes512()
+    }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
+    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
 }
 
 /// The first `len` bytes of a block.
@@ -25,6 +39,38 @@ unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
 unsafe fn mask(len: usize) -> u16 {
     // SAFETY: the caller's, that the CPU has BMI2.
     unsafe { _bzhi_u32(u32::MAX, len as u32) as u16 }
+}
+
+/// [`Vector::gather_part`] of a register, whose first block is that of lane `first`.
+#[inline(always)]
+unsafe fn gather_pieces(of: impl Fn(usize) -> (*const u8, usize), first: usize) -> __m512i {
+    // SAFETY: the caller's.
+    unsafe {
+        let p = |l: usize| {
+            let (at, len) = of(first + l);
+            _mm_maskz_loadu_epi8(mask(len), at.cast())
+        };
+        let x = _mm512_castsi128_si512(p(0));
+        let x = _mm512_inserti32x4::<1>(x, p(1));
+        let x = _mm512_inserti32x4::<2>(x, p(2));
+        _mm512_inserti32x4::<3>(x, p(3))
+    }
+}
+
+/// The counterpart of [`gather_pieces`].
+#[inline(always)]
+unsafe fn scatter_pieces(x: __m512i, of: impl Fn(usize) -> (*mut u8, usize), first: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let p = |l: usize, x| {
+            let (to, len) = of(first + l);
+            _mm_mask_storeu_epi8(to.cast(), mask(len), x)
+        };
+        p(0, _mm512_castsi512_si128(x));
+        p(1, _mm512_extracti32x4_epi32::<1>(x));
+        p(2, _mm512_extracti32x4_epi32::<2>(x));
+        p(3, _mm512_extracti32x4_epi32::<3>(x));
+    }
 }
 
 impl Vector for __m512i {
@@ -131,33 +177,30 @@ impl Vector for __m512i {
         }
     }
 
-    const MASKS: bool = true;
-
     #[inline(always)]
-    unsafe fn gather_part(of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
+    unsafe fn gather_part<const U: usize>(
+        of: impl Fn(usize) -> (*const u8, usize) + Copy,
+    ) -> [Self; U] {
         unsafe {
-            let p = |l: usize| {
-                let (at, len) = of(l);
-                _mm_maskz_loadu_epi8(mask(len), at.cast())
-            };
-            let x = _mm512_castsi128_si512(p(0));
-            let x = _mm512_inserti32x4::<1>(x, p(1));
-            let x = _mm512_inserti32x4::<2>(x, p(2));
-            _mm512_inserti32x4::<3>(x, p(3))
+            let mut x = [gather_pieces(of, 0); U];
+            let mut u = 1;
+            while u < U {
+                x[u] = gather_pieces(of, u * Self::BLOCKS);
+                u += 1;
+            }
+            x
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter_part(self, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
-        unsafe {
-            let p = |l: usize, x| {
-                let (to, len) = of(l);
-                _mm_mask_storeu_epi8(to.cast(), mask(len), x)
-            };
-            p(0, _mm512_castsi512_si128(self));
-            p(1, _mm512_extracti32x4_epi32::<1>(self));
-            p(2, _mm512_extracti32x4_epi32::<2>(self));
-            p(3, _mm512_extracti32x4_epi32::<3>(self));
+    unsafe fn scatter_part<const U: usize>(
+        x: [Self; U],
+        of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+    ) {
+        let mut u = 0;
+        while u < U {
+            unsafe { scatter_pieces(x[u], of, u * Self::BLOCKS) };
+            u += 1;
         }
     }
 

@@ -6,14 +6,18 @@
 //! (tokens come from detection, values from tokens).
 #![allow(unsafe_code)]
 
-use super::{Product, RoundKeys, Wide, is_tweaked};
+use super::ni::NiOne;
+use super::{Isa, Product, RoundKeys, Sums, Wide, is_tweaked};
 use crate::block::{Block, LINE, MAX_UNIT};
+use crate::bytes;
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
 use core::ops::{BitAnd, BitXor};
+use core::ptr;
 
 /// The operations of one register type: all that an instruction set's file has
 /// to give.
@@ -21,7 +25,7 @@ use core::ops::{BitAnd, BitXor};
 /// # Safety
 /// Every method may be called only where the CPU has the instructions; pointers
 /// must be valid for what the method reads or writes.
-pub(crate) trait Vector: Copy {
+pub(crate) trait Vector: Copy + 'static {
     /// Blocks in a register.
     const BLOCKS: usize;
 
@@ -31,12 +35,12 @@ pub(crate) trait Vector: Copy {
     /// Fewer bytes than a register holds, zeros after them.
     unsafe fn load_part(from: *const u8, len: usize) -> Self;
     unsafe fn store_part(self, to: *mut u8, len: usize);
-    /// At most 16 bytes, in the first block, and zeros.
     /// At most 16 bytes in every block.
     #[inline(always)]
     unsafe fn load_everywhere(from: *const u8, len: usize) -> Self {
-        unsafe { Self::splat(&crate::bytes::load(from, len)) }
+        unsafe { Self::splat(&bytes::load(from, len)) }
     }
+    /// The same in the first block, zeros in the others.
     unsafe fn load_first(from: *const u8, len: usize) -> Self;
     unsafe fn store_first(self, to: *mut u8, len: usize);
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
@@ -53,20 +57,14 @@ pub(crate) trait Vector: Copy {
     unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self);
     /// Each number as a little-endian integer.
     unsafe fn numbers(numbers: *const usize) -> Self;
-    /// Whether there are masked loads and stores, with which a register of pieces is
-    /// gathered and scattered directly.
-    const MASKS: bool = false;
-
-    /// [`Isa::gather_part`](super::Isa::gather_part), where `MASKS`.
-    #[inline(always)]
-    unsafe fn gather_part(_of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
-        unreachable!("no masks")
-    }
-
-    #[inline(always)]
-    unsafe fn scatter_part(self, _of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
-        unreachable!("no masks")
-    }
+    /// [`Isa::gather_part`] of `U` registers.
+    unsafe fn gather_part<const U: usize>(
+        of: impl Fn(usize) -> (*const u8, usize) + Copy,
+    ) -> [Self; U];
+    unsafe fn scatter_part<const U: usize>(
+        x: [Self; U],
+        of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+    );
 
     unsafe fn aesenc(self, key: Self) -> Self;
     unsafe fn aesenclast(self, key: Self) -> Self;
@@ -290,6 +288,59 @@ macro_rules! several {
     };
 }
 pub(crate) use several;
+
+/// [`Vector::gather_part`] without masked loads: makes blocks of the pieces, in memory. `N` is
+/// `V::BLOCKS`.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(crate) unsafe fn gather_in_memory<V: Vector, const N: usize, const U: usize>(
+    of: impl Fn(usize) -> (*const u8, usize) + Copy,
+) -> [V; U] {
+    const { assert!(N == V::BLOCKS) };
+    let mut parts = [[(ptr::null(), 0); N]; U];
+    let mut l = 0;
+    while l < N * U {
+        parts.as_flattened_mut()[l] = of(l);
+        l += 1;
+    }
+    let mut blocks = [[[0; 16]; N]; U];
+    // SAFETY: the caller's.
+    unsafe { bytes::gather(parts.as_flattened(), blocks.as_flattened_mut()) };
+    // Block by block, as they were written: a wider load would wait.
+    let mut at = [[ptr::null(); N]; U];
+    let mut l = 0;
+    while l < N * U {
+        at.as_flattened_mut()[l] = blocks.as_flattened()[l].as_ptr();
+        l += 1;
+    }
+    // SAFETY: the caller's, and there are the blocks.
+    unsafe { V::gather_all(at.as_flattened().as_ptr(), 0) }
+}
+
+/// The counterpart of [`gather_in_memory`].
+///
+/// # Safety
+/// As of [`Vector::scatter_part`].
+#[inline(always)]
+pub(crate) unsafe fn scatter_in_memory<V: Vector, const N: usize, const U: usize>(
+    x: [V; U],
+    of: impl Fn(usize) -> (*mut u8, usize) + Copy,
+) {
+    const { assert!(N == V::BLOCKS) };
+    let mut blocks = [[[0; 16]; N]; U];
+    // SAFETY: the caller's; the registers have so many blocks.
+    unsafe { V::store_all(&x, blocks.as_mut_ptr().cast()) };
+    let mut parts = [[(ptr::null_mut(), 0); N]; U];
+    let mut l = 0;
+    while l < N * U {
+        parts.as_flattened_mut()[l] = of(l);
+        l += 1;
+    }
+    // SAFETY: the caller's.
+    unsafe { bytes::scatter(blocks.as_flattened(), parts.as_flattened()) };
+}
 
 /// `U` registers of blocks.
 #[derive(Clone, Copy)]
@@ -962,7 +1013,7 @@ pub(crate) fn tweaked_each<V: Vector, const U: usize, const L: usize>(
     }
 }
 
-/// `[u8; 16]` with byte `i` taken from place `f(i)` of the source.
+/// A block of four words.
 const fn bytes_from(first: [u8; 4], second: [u8; 4], third: [u8; 4], fourth: [u8; 4]) -> Block {
     let mut out = [0; 16];
     let words = [first, second, third, fourth];
@@ -1249,12 +1300,6 @@ unsafe fn gather_keys<V: Vector, const U: usize, const L: usize>(
 ) -> [V; U] {
     // SAFETY: the caller's.
     unsafe { V::gather_all(of.as_ptr().cast(), offset) }
-}
-
-#[inline(always)]
-pub(crate) fn fetch(block: &Block) {
-    // SAFETY: a prefetch reads nothing.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast()) };
 }
 
 /// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a
@@ -1643,566 +1688,413 @@ impl<V: Vector, const U: usize> Words<V, U> {
         }
         Words(out)
     }
+}
+
+/// An instruction set: its registers, and the features of the CPU that kernels are compiled
+/// for.
+///
+/// # Safety
+/// Where `detected` says so, the CPU has the features that `run` enables. They include what
+/// the methods of `V` need, and the features of `One` and of [`NiOne`].
+pub(crate) unsafe trait InstructionSet: Copy {
+    /// A register.
+    type V: Vector;
+    /// What single registers are compiled for.
+    type One: InstructionSet<V = Self::V, One = Self::One>;
+
+    fn detected() -> bool;
+
+    /// Runs `f` compiled for the features.
+    ///
+    /// # Safety
+    /// The CPU has them.
+    unsafe fn run<R>(f: impl FnOnce() -> R) -> R;
+}
+
+/// Proof that the CPU has the instructions of `S`, which [`X86::detect`] alone gives: `U`
+/// registers in flight, `HALF` for few messages.
+#[derive(Clone, Copy)]
+pub(crate) struct X86<S, const U: usize, const HALF: usize = U>(PhantomData<S>);
+
+impl<S: InstructionSet, const U: usize, const HALF: usize> X86<S, U, HALF> {
+    /// The token, where the CPU has the instructions.
+    #[inline(always)]
+    pub(crate) fn detect() -> Option<Self> {
+        S::detected().then_some(X86(PhantomData))
+    }
+
+    /// The inverse cipher's round keys, which the key may keep. Out of line, as it
+    /// is done once or twice a key.
+    #[inline(never)]
+    fn invert(self, key: &Expanded) -> [Block; 15] {
+        let made = self.enter(
+            #[inline(always)]
+            || {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { inverse_schedule::<S::V>(&key.enc, key.rounds()) }
+            },
+        );
+        key.keep_inverse(&made);
+        made
+    }
+}
+
+impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HALF> {
+    type W = Words<S::V, U>;
+    type Keys = Broadcast<S::V>;
+    type Loaded<'k> = Loaded<'k, S::V>;
+    type Half = X86<S, HALF>;
+    type Unit = X86<S::One, 1>;
+    type Narrow = NiOne;
+
+    const LANES: usize = U * S::V::BLOCKS;
+
+    // The CPU has the features of these tokens: they are this one's, or some of them.
 
     #[inline(always)]
-    pub(crate) unsafe fn gather_part(of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self {
-        // SAFETY: the caller's.
-        unsafe {
-            let mut x = [V::gather_part(of); U];
-            let mut u = 1;
-            while u < U {
-                x[u] = V::gather_part(
-                    #[inline(always)]
-                    |l| of(u * V::BLOCKS + l),
-                );
-                u += 1;
+    fn half(self) -> Self::Half {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn unit(self) -> Self::Unit {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> NiOne {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+        // SAFETY: the token says the CPU has the features.
+        unsafe { S::run(f) }
+    }
+
+    fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
+        if S::V::BLOCKS > 1 && raw.len() == 1 {
+            return self.narrow().expand(raw, out, which);
+        }
+        self.enter(
+            #[inline(always)]
+            || {
+                let width = S::V::BLOCKS;
+                for (raw, out) in raw.chunks(width).zip(out.chunks_mut(width)) {
+                    // SAFETY: the token says the CPU has the features.
+                    unsafe { expand::<S::V>(raw, out, which) };
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn expand_row<const L: usize>(
+        self,
+        keys: &mut LaneKeys<L>,
+        raw: [Self::W; 2],
+        bytes: usize,
+        which: WhichKey,
+    ) {
+        expand_row(keys, raw, bytes, which);
+    }
+
+    #[inline(always)]
+    fn schedule_row(self, raw: Self::W) -> RoundKeys<Self::W> {
+        schedule_row(raw)
+    }
+
+    #[inline(always)]
+    fn inverse_mix(self, x: Self::W) -> Self::W {
+        Words(inverse_mix(x.0))
+    }
+
+    #[inline(always)]
+    fn keys(self, key: &Expanded, uses: Uses) -> Self::Keys {
+        let made;
+        let dec = match (uses.inverse, key.inverse()) {
+            (false, _) => &key.enc,
+            (true, Some(kept)) => kept,
+            (true, None) => {
+                made = self.invert(key);
+                &made
             }
+        };
+        // SAFETY: the token says the CPU has the features.
+        unsafe { broadcast(key, dec, uses) }
+    }
+
+    #[inline(always)]
+    fn fetch(self, block: &Block) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast()) };
+    }
+
+    #[inline(never)]
+    fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses) {
+        self.enter(
+            #[inline(always)]
+            || {
+                // SAFETY: the token says the CPU has the features.
+                unsafe { lane_keys::<S::V, U, L>(keys, of, uses) }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn load_keys(self, keys: &Self::Keys, uses: Uses, aes_128: bool) -> Self::Loaded<'_> {
+        keys.load(if aes_128 { 10 } else { keys.rounds() }, uses)
+    }
+
+    #[inline(always)]
+    fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+        Words(keys.encrypt(x.0))
+    }
+
+    const ROUNDS: bool = true;
+
+    #[inline(always)]
+    fn first_round(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+        Words(keys.first_round(x.0))
+    }
+
+    #[inline(always)]
+    fn encrypt_rest(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+        Words(keys.encrypt_rest(x.0))
+    }
+
+    #[inline(always)]
+    fn encrypt_linked(self, keys: &Self::Loaded<'_>, x: Self::W, add: Self::W) -> Self::W {
+        Words(keys.encrypt_linked(x.0, add.0))
+    }
+
+    #[inline(always)]
+    fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+        Words(keys.decrypt(x.0))
+    }
+
+    #[inline(always)]
+    fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
+        Words(keys.encrypt_second(x.0))
+    }
+
+    #[inline(always)]
+    fn encrypt_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        rounds: usize,
+        x: Self::W,
+    ) -> Self::W {
+        Words(encrypt_each(keys, rounds, x.0))
+    }
+
+    #[inline(always)]
+    fn decrypt_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        rounds: usize,
+        x: Self::W,
+    ) -> Self::W {
+        Words(decrypt_each(keys, rounds, x.0))
+    }
+
+    #[inline(always)]
+    fn encrypt_second_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        rounds: usize,
+        x: Self::W,
+    ) -> Self::W {
+        Words(encrypt_second_each(keys, rounds, x.0))
+    }
+
+    #[inline(always)]
+    fn tweaked(self, keys: &Self::Loaded<'_>, way: Way, x: Self::W, tweak: Self::W) -> Self::W {
+        Words(keys.tweaked(way, x.0, tweak.0))
+    }
+
+    #[inline(always)]
+    fn tweaked_each<const L: usize>(
+        self,
+        keys: &LaneKeys<L>,
+        way: Way,
+        x: Self::W,
+        tweak: Self::W,
+    ) -> Self::W {
+        Words(tweaked_each(keys, way, x.0, tweak.0))
+    }
+
+    // SAFETY of the rest, where no other comment stands: the token says that the CPU has the
+    // features; what else is asked for is the caller's.
+
+    #[inline(always)]
+    fn splat(self, block: &Block) -> Self::W {
+        Words(unsafe { S::V::splat_all(block) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const u8) -> Self::W {
+        unsafe { Words::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, x: Self::W, to: *mut u8) {
+        unsafe { Words::store(x, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2] {
+        unsafe { Words::load_pairs(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8) {
+        unsafe { Words::store_pairs(x, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
+        unsafe { Words::load_part(from, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize) {
+        unsafe { Words::store_part(x, to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_everywhere(self, from: *const u8, len: usize) -> Self::W {
+        Words([unsafe { S::V::load_everywhere(from, len) }; U])
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W {
+        unsafe {
+            let mut x = [S::V::splat(&[0; 16]); U];
+            x[0] = S::V::load_first(from, len);
             Words(x)
         }
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn scatter_part(x: Self, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
-        let mut u = 0;
-        while u < U {
-            // SAFETY: the caller's.
-            unsafe {
-                x.0[u].scatter_part(
-                    #[inline(always)]
-                    |l| of(u * V::BLOCKS + l),
-                )
-            };
-            u += 1;
-        }
+    unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize) {
+        unsafe { x.0[0].store_first(to, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
+        unsafe { Words::gather(at, offset) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
+        unsafe { Words::scatter(x, to, offset) }
+    }
+
+    const LINES: bool = S::V::IS_LINE && U <= 4;
+
+    #[inline(always)]
+    unsafe fn gather_line(self, at: *const *const u8, offset: usize) -> [Self::W; LINE] {
+        unsafe { Words::gather_line(at, offset) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_line(self, rows: [Self::W; LINE], to: *const *mut u8, offset: usize) {
+        unsafe { Words::scatter_line(rows, to, offset) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_part(self, of: impl Fn(usize) -> (*const u8, usize) + Copy) -> Self::W {
+        Words(unsafe { S::V::gather_part(of) })
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_part(self, x: Self::W, of: impl Fn(usize) -> (*mut u8, usize) + Copy) {
+        unsafe { S::V::scatter_part(x.0, of) }
+    }
+
+    #[inline(always)]
+    fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
+        unsafe { Words::numbers(numbers) }
+    }
+
+    #[inline(always)]
+    fn iota(self) -> Self::W {
+        const { assert!(Self::LANES <= IOTA.len()) };
+        // SAFETY: there are so many blocks.
+        unsafe { self.load(IOTA.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn sum(self, x: Self::W) -> Words<S::V, 1> {
+        Words::sum(x)
+    }
+
+    #[inline(always)]
+    fn fold(self, x: Words<S::V, 1>) -> Words<S::V, 1> {
+        Words([unsafe { x.0[0].fold() }])
+    }
+
+    #[inline(always)]
+    fn fold_each(self, x: &[Words<S::V, 1>; MAX_UNIT]) -> Words<S::V, 1> {
+        fold_each(x)
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self> {
+        add_products(sums, x, y)
+    }
+
+    #[inline(always)]
+    fn reduce_each<F: Product>(self, sums: Sums<Self>) -> Words<S::V, 1> {
+        reduce_each::<F, _>(sums)
+    }
+
+    #[inline(always)]
+    fn reduce<F: Product>(self, sums: Sums<Self>) -> Self::W {
+        let mut out = [self.splat(&[0; 16]).0[0]; U];
+        out[0] = reduce_sums::<F, _>(sums);
+        Words(out)
+    }
+
+    #[inline(always)]
+    fn running(self, before: Self::W, x: Self::W) -> Self::W {
+        running(before, x)
+    }
+
+    #[inline(always)]
+    fn horner<F: Product>(self, before: Self::W, x: Self::W, powers: &[Block]) -> Self::W {
+        horner::<F, _, _>(before, x, powers)
+    }
+
+    #[inline(always)]
+    fn shift_in(self, before: Self::W, x: Self::W) -> Self::W {
+        unsafe { Words::shift_in(before, x) }
+    }
+
+    #[inline(always)]
+    fn first(self, x: Self::W) -> Words<S::V, 1> {
+        Words([x.0[0]])
+    }
+
+    #[inline(always)]
+    fn repeat(self, x: Words<S::V, 1>) -> Self::W {
+        Words([x.0[0]; U])
+    }
+
+    #[inline(always)]
+    fn last(self, x: Self::W) -> Block {
+        unsafe { x.0[U - 1].last() }
+    }
+
+    #[inline(always)]
+    fn low_byte(self, x: Self::W) -> u8 {
+        unsafe { x.0[0].low_byte() }
     }
 }
 
-/// A token for `U` registers of type `V`, and its [`Isa`](super::Isa).
-macro_rules! token {
-    ($name:ident: $vector:ty, $u:literal, half $half:ident, unit $unit:ident, narrow $narrow:ident, needs $features:ident) => {
-        /// Proof that the CPU has the instructions of this file.
-        #[derive(Clone, Copy)]
-        pub(crate) struct $name(());
-
-        #[allow(dead_code)] // some widths are only ever reached from others
-        impl $name {
-            /// The token, where the CPU has the instructions.
-            #[inline(always)]
-            pub(crate) fn detect() -> Option<Self> {
-                detect::$features().then_some($name(()))
-            }
-
-            /// # Safety
-            /// The CPU has the instructions.
-            #[inline(always)]
-            pub(crate) unsafe fn assume() -> Self {
-                $name(())
-            }
-
-            /// The inverse cipher's round keys, which the key may keep. Out of line, as it
-            /// is done once or twice a key.
-            #[inline(never)]
-            fn invert(self, key: &$crate::expanded::Expanded) -> [$crate::block::Block; 15] {
-                let made = $crate::isa::Isa::enter(
-                    self,
-                    #[inline(always)]
-                    || {
-                        // SAFETY: the token says the CPU has the features.
-                        unsafe {
-                            $crate::isa::x86::inverse_schedule::<$vector>(&key.enc, key.rounds())
-                        }
-                    },
-                );
-                key.keep_inverse(&made);
-                made
-            }
-        }
-
-        impl $crate::isa::Isa for $name {
-            type W = $crate::isa::x86::Words<$vector, $u>;
-            type Keys = $crate::isa::x86::Broadcast<$vector>;
-            type Loaded<'k> = $crate::isa::x86::Loaded<'k, $vector>;
-            type Half = $half;
-            type Unit = $unit;
-            type Narrow = $narrow;
-
-            const LANES: usize = $u * <$vector as Vector>::BLOCKS;
-
-            #[inline(always)]
-            fn half(self) -> $half {
-                // SAFETY: this token's features include that one's.
-                unsafe { <$half>::assume() }
-            }
-
-            #[inline(always)]
-            fn unit(self) -> $unit {
-                // SAFETY: as above.
-                unsafe { <$unit>::assume() }
-            }
-
-            #[inline(always)]
-            fn narrow(self) -> $narrow {
-                // SAFETY: as above.
-                unsafe { <$narrow>::assume() }
-            }
-
-            #[inline(always)]
-            fn enter<R>(self, f: impl FnOnce() -> R) -> R {
-                // SAFETY: the token says the CPU has the features.
-                unsafe { run(f) }
-            }
-
-            fn expand(
-                self,
-                raw: &[&[u8]],
-                out: &mut [$crate::expanded::Expanded],
-                which: $crate::schedule::WhichKey,
-            ) {
-                const WIDTH: usize = <$vector as Vector>::BLOCKS;
-                if WIDTH > 1 && raw.len() == 1 {
-                    return self.narrow().expand(raw, out, which);
-                }
-                self.enter(
-                    #[inline(always)]
-                    || {
-                        for (raw, out) in raw.chunks(WIDTH).zip(out.chunks_mut(WIDTH)) {
-                            // SAFETY: the token says the CPU has the features.
-                            unsafe { $crate::isa::x86::expand::<$vector>(raw, out, which) };
-                        }
-                    },
-                );
-            }
-
-            #[inline(always)]
-            fn expand_row<const L: usize>(
-                self,
-                keys: &mut $crate::lane_keys::LaneKeys<L>,
-                raw: [Self::W; 2],
-                bytes: usize,
-                which: $crate::schedule::WhichKey,
-            ) {
-                $crate::isa::x86::expand_row(keys, raw, bytes, which);
-            }
-
-            #[inline(always)]
-            fn schedule_row(self, raw: Self::W) -> $crate::isa::RoundKeys<Self::W> {
-                $crate::isa::x86::schedule_row(raw)
-            }
-
-            #[inline(always)]
-            fn inverse_mix(self, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::inverse_mix(x.0))
-            }
-
-            #[inline(always)]
-            fn tweaked(
-                self,
-                keys: &Self::Loaded<'_>,
-                way: $crate::schedule::Way,
-                x: Self::W,
-                tweak: Self::W,
-            ) -> Self::W {
-                $crate::isa::x86::Words(keys.tweaked(way, x.0, tweak.0))
-            }
-
-            #[inline(always)]
-            fn tweaked_each<const L: usize>(
-                self,
-                keys: &$crate::lane_keys::LaneKeys<L>,
-                way: $crate::schedule::Way,
-                x: Self::W,
-                tweak: Self::W,
-            ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::tweaked_each(keys, way, x.0, tweak.0))
-            }
-
-            #[inline(always)]
-            fn keys(
-                self,
-                key: &$crate::expanded::Expanded,
-                uses: $crate::schedule::Uses,
-            ) -> Self::Keys {
-                let made;
-                let dec = match (uses.inverse, key.inverse()) {
-                    (false, _) => &key.enc,
-                    (true, Some(kept)) => kept,
-                    (true, None) => {
-                        made = self.invert(key);
-                        &made
-                    }
-                };
-                // SAFETY: the token says the CPU has the features.
-                unsafe { $crate::isa::x86::broadcast(key, dec, uses) }
-            }
-
-            #[inline(always)]
-            fn load_keys(
-                self,
-                keys: &Self::Keys,
-                uses: $crate::schedule::Uses,
-                aes_128: bool,
-            ) -> Self::Loaded<'_> {
-                keys.load(if aes_128 { 10 } else { keys.rounds() }, uses)
-            }
-
-            #[inline(always)]
-            fn fetch(self, block: &$crate::block::Block) {
-                $crate::isa::x86::fetch(block);
-            }
-
-            #[inline(never)]
-            fn lane_keys<const L: usize>(
-                self,
-                keys: &mut $crate::lane_keys::LaneKeys<L>,
-                of: &[&$crate::expanded::Expanded; L],
-                uses: $crate::schedule::Uses,
-            ) {
-                self.enter(
-                    #[inline(always)]
-                    || {
-                        // SAFETY: the token says the CPU has the features.
-                        unsafe { $crate::isa::x86::lane_keys::<$vector, $u, L>(keys, of, uses) }
-                    },
-                );
-            }
-
-            #[inline(always)]
-            fn encrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.encrypt(x.0))
-            }
-
-            const ROUNDS: bool = true;
-
-            #[inline(always)]
-            fn first_round(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.first_round(x.0))
-            }
-
-            #[inline(always)]
-            fn encrypt_linked(self, keys: &Self::Loaded<'_>, x: Self::W, add: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.encrypt_linked(x.0, add.0))
-            }
-
-            #[inline(always)]
-            fn encrypt_rest(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.encrypt_rest(x.0))
-            }
-
-            #[inline(always)]
-            fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.decrypt(x.0))
-            }
-
-            #[inline(always)]
-            fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
-                $crate::isa::x86::Words(keys.encrypt_second(x.0))
-            }
-
-            #[inline(always)]
-            fn encrypt_each<const L: usize>(
-                self,
-                keys: &$crate::lane_keys::LaneKeys<L>,
-                rounds: usize,
-                x: Self::W,
-            ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::encrypt_each(keys, rounds, x.0))
-            }
-
-            #[inline(always)]
-            fn decrypt_each<const L: usize>(
-                self,
-                keys: &$crate::lane_keys::LaneKeys<L>,
-                rounds: usize,
-                x: Self::W,
-            ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::decrypt_each(keys, rounds, x.0))
-            }
-
-            #[inline(always)]
-            fn encrypt_second_each<const L: usize>(
-                self,
-                keys: &$crate::lane_keys::LaneKeys<L>,
-                rounds: usize,
-                x: Self::W,
-            ) -> Self::W {
-                $crate::isa::x86::Words($crate::isa::x86::encrypt_second_each(keys, rounds, x.0))
-            }
-
-            #[inline(always)]
-            fn splat(self, block: &$crate::block::Block) -> Self::W {
-                // SAFETY: the token says the CPU has the features.
-                $crate::isa::x86::Words(unsafe { <$vector>::splat_all(block) })
-            }
-
-            #[inline(always)]
-            unsafe fn load(self, from: *const u8) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::load(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, x: Self::W, to: *mut u8) {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::store(x, to) }
-            }
-
-            #[inline(always)]
-            unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2] {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::load_pairs(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8) {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::store_pairs(x, to) }
-            }
-
-            #[inline(always)]
-            unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::load_part(from, len) }
-            }
-
-            #[inline(always)]
-            unsafe fn store_part(self, x: Self::W, to: *mut u8, len: usize) {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::store_part(x, to, len) }
-            }
-
-            #[inline(always)]
-            unsafe fn load_everywhere(self, from: *const u8, len: usize) -> Self::W {
-                // SAFETY: the token, and the caller's `len` bytes.
-                unsafe { $crate::isa::x86::Words([<$vector>::load_everywhere(from, len); $u]) }
-            }
-
-            #[inline(always)]
-            unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W {
-                // SAFETY: the token, and the caller's `len` bytes.
-                unsafe {
-                    let mut x = [<$vector>::splat(&[0; 16]); $u];
-                    x[0] = <$vector>::load_first(from, len);
-                    $crate::isa::x86::Words(x)
-                }
-            }
-
-            #[inline(always)]
-            unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize) {
-                // SAFETY: the token, and the caller's `len` bytes.
-                unsafe { x.0[0].store_first(to, len) }
-            }
-
-            #[inline(always)]
-            unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::gather(at, offset) }
-            }
-
-            #[inline(always)]
-            unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::scatter(x, to, offset) }
-            }
-
-            const LINES: bool = <$vector>::IS_LINE && $u <= 4;
-
-            #[inline(always)]
-            unsafe fn gather_line(
-                self,
-                at: *const *const u8,
-                offset: usize,
-            ) -> [Self::W; $crate::block::LINE] {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::gather_line(at, offset) }
-            }
-
-            #[inline(always)]
-            unsafe fn scatter_line(
-                self,
-                rows: [Self::W; $crate::block::LINE],
-                to: *const *mut u8,
-                offset: usize,
-            ) {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::scatter_line(rows, to, offset) }
-            }
-
-            #[inline(always)]
-            fn numbers<const L: usize>(self, numbers: &[usize; L]) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::numbers(numbers) }
-            }
-
-            #[inline(always)]
-            unsafe fn gather_part(
-                self,
-                of: impl Fn(usize) -> (*const u8, usize) + Copy,
-            ) -> Self::W {
-                // SAFETY: the token, and the caller's bytes.
-                unsafe {
-                    if const { Self::LANES == 1 } {
-                        let (at, len) = of(0);
-                        return self.load_first(at, len);
-                    }
-                    if const { !<$vector>::MASKS && Self::LANES == 2 } {
-                        let part = |l| {
-                            let (at, len) = of(l);
-                            <$vector>::load_first(at, len)
-                        };
-                        return $crate::isa::x86::Words([<$vector>::unzip(part(0), part(1)).0; $u]);
-                    }
-                    if const { !<$vector>::MASKS } {
-                        let mut parts = [(core::ptr::null(), 0); Self::LANES];
-                        for l in 0..Self::LANES {
-                            parts[l] = of(l);
-                        }
-                        let mut blocks = [[0; 16]; Self::LANES];
-                        $crate::bytes::gather(&parts, &mut blocks);
-                        // Block by block, as they were written: a wider load would wait.
-                        let mut at = [core::ptr::null(); Self::LANES];
-                        for l in 0..Self::LANES {
-                            at[l] = blocks[l].as_ptr();
-                        }
-                        return self.gather(at.as_ptr(), 0);
-                    }
-                    $crate::isa::x86::Words::gather_part(of)
-                }
-            }
-
-            #[inline(always)]
-            unsafe fn scatter_part(
-                self,
-                x: Self::W,
-                of: impl Fn(usize) -> (*mut u8, usize) + Copy,
-            ) {
-                // SAFETY: the token, and the caller's bytes.
-                unsafe {
-                    if const { !<$vector>::MASKS && Self::LANES == 2 } {
-                        let part = |l, x: $vector| {
-                            let (to, len) = of(l);
-                            x.store_first(to, len);
-                        };
-                        part(0, x.0[0]);
-                        part(1, <$vector>::unzip(x.0[0], x.0[0]).1);
-                        return;
-                    }
-                    if const { !<$vector>::MASKS } {
-                        let mut parts = [(core::ptr::null_mut(), 0); Self::LANES];
-                        for l in 0..Self::LANES {
-                            parts[l] = of(l);
-                        }
-                        let mut blocks = [[0; 16]; Self::LANES];
-                        self.store(x, blocks.as_mut_ptr().cast());
-                        $crate::bytes::scatter(&blocks, &parts);
-                        return;
-                    }
-                    $crate::isa::x86::Words::scatter_part(x, of);
-                }
-            }
-
-            #[inline(always)]
-            fn sum(self, x: Self::W) -> $crate::isa::x86::Words<$vector, 1> {
-                $crate::isa::x86::Words::sum(x)
-            }
-
-            #[inline(always)]
-            fn fold(
-                self,
-                x: $crate::isa::x86::Words<$vector, 1>,
-            ) -> $crate::isa::x86::Words<$vector, 1> {
-                // SAFETY: the token says the CPU has the features.
-                unsafe { $crate::isa::x86::Words([x.0[0].fold()]) }
-            }
-
-            #[inline(always)]
-            fn add_products(
-                self,
-                sums: $crate::isa::Sums<Self>,
-                x: Self::W,
-                y: Self::W,
-            ) -> $crate::isa::Sums<Self> {
-                $crate::isa::x86::add_products(sums, x, y)
-            }
-
-            #[inline(always)]
-            fn reduce_each<F: $crate::isa::Product>(
-                self,
-                sums: $crate::isa::Sums<Self>,
-            ) -> $crate::isa::x86::Words<$vector, 1> {
-                $crate::isa::x86::reduce_each::<F, _>(sums)
-            }
-
-            #[inline(always)]
-            fn fold_each(
-                self,
-                x: &[$crate::isa::x86::Words<$vector, 1>; $crate::block::MAX_UNIT],
-            ) -> $crate::isa::x86::Words<$vector, 1> {
-                $crate::isa::x86::fold_each(x)
-            }
-
-            #[inline(always)]
-            fn reduce<F: $crate::isa::Product>(self, sums: $crate::isa::Sums<Self>) -> Self::W {
-                let mut out = [self.splat(&[0; 16]).0[0]; $u];
-                out[0] = $crate::isa::x86::reduce_sums::<F, _>(sums);
-                $crate::isa::x86::Words(out)
-            }
-
-            #[inline(always)]
-            fn running(self, before: Self::W, x: Self::W) -> Self::W {
-                $crate::isa::x86::running(before, x)
-            }
-
-            #[inline(always)]
-            fn horner<F: $crate::isa::Product>(
-                self,
-                before: Self::W,
-                x: Self::W,
-                powers: &[$crate::block::Block],
-            ) -> Self::W {
-                $crate::isa::x86::horner::<F, _, _>(before, x, powers)
-            }
-
-            #[inline(always)]
-            fn iota(self) -> Self::W {
-                const BLOCKS: [$crate::block::Block; 32] = $crate::isa::x86::IOTA;
-                // SAFETY: the token, and `LANES` is at most 32.
-                unsafe { self.load(BLOCKS.as_ptr().cast()) }
-            }
-
-            #[inline(always)]
-            fn shift_in(self, before: Self::W, x: Self::W) -> Self::W {
-                // SAFETY: the token says the CPU has the features; the rest is the caller's.
-                unsafe { $crate::isa::x86::Words::shift_in(before, x) }
-            }
-
-            #[inline(always)]
-            fn first(self, x: Self::W) -> $crate::isa::x86::Words<$vector, 1> {
-                $crate::isa::x86::Words([x.0[0]])
-            }
-
-            #[inline(always)]
-            fn repeat(self, x: $crate::isa::x86::Words<$vector, 1>) -> Self::W {
-                $crate::isa::x86::Words([x.0[0]; $u])
-            }
-
-            #[inline(always)]
-            fn last(self, x: Self::W) -> $crate::block::Block {
-                // SAFETY: the token says the CPU has the features.
-                unsafe { x.0[$u - 1].last() }
-            }
-
-            #[inline(always)]
-            fn low_byte(self, x: Self::W) -> u8 {
-                // SAFETY: as above.
-                unsafe { x.0[0].low_byte() }
-            }
-        }
-    };
-}
-pub(crate) use token;
-
 /// 0 to 31 as little-endian blocks.
-pub(crate) const IOTA: [Block; 32] = {
+const IOTA: [Block; 32] = {
     let mut out = [[0; 16]; 32];
     let mut i = 0;
     while i < 32 {
