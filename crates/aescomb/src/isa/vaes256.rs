@@ -6,7 +6,8 @@
 //! and AVX2.
 #![allow(unsafe_code)]
 
-use super::x86::{InstructionSet, Vector, X86, gather_in_memory, operations, scatter_in_memory};
+use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
+use super::x86::{InstructionSet, X86};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;

@@ -5,7 +5,8 @@
 //! AVX-512 F, BW and VL, and BMI2.
 #![allow(unsafe_code)]
 
-use super::x86::{InstructionSet, Vector, X86, operations};
+use super::x86::vector::{Vector, operations};
+use super::x86::{InstructionSet, X86};
 use crate::block::{Block, LINE};
 use crate::detect;
 use core::arch::x86_64::*;

@@ -1,0 +1,537 @@
+//! Wide values of registers, and what a token does with them.
+//!
+//! `unsafe` here rests on one fact: a [`Words`] exists only where the CPU has the instructions
+//! of its vector type; where there is none yet, the caller says so.
+#![allow(unsafe_code)]
+
+use super::vector::{Vector, W1, W3, ZERO, bytes_from};
+use crate::block::{Block, LINE, MAX_UNIT};
+use crate::isa::{Product, Wide};
+use core::ops::{BitAnd, BitXor};
+
+/// `U` registers of blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<V, const U: usize>(pub [V; U]);
+
+/// Every register of `x` by `f`.
+macro_rules! each {
+    ($x:expr, $v:ident => $f:expr) => {{
+        let mut out = $x;
+        let mut u = 0;
+        while u < U {
+            let $v = out[u];
+            // SAFETY: a value of this vector type exists, so the CPU has its
+            // instructions.
+            out[u] = unsafe { $f };
+            u += 1;
+        }
+        out
+    }};
+    ($x:expr, $y:expr, $v:ident, $w:ident => $f:expr) => {{
+        let y = $y;
+        let mut out = $x;
+        let mut u = 0;
+        while u < U {
+            let ($v, $w) = (out[u], y[u]);
+            // SAFETY: as above.
+            out[u] = unsafe { $f };
+            u += 1;
+        }
+        out
+    }};
+}
+
+impl<V: Vector, const U: usize> BitXor for Words<V, U> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(mut self, rhs: Self) -> Self {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::xor_each(&mut self.0, &rhs.0) };
+        self
+    }
+}
+
+impl<V: Vector, const U: usize> BitAnd for Words<V, U> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(mut self, rhs: Self) -> Self {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::and_each(&mut self.0, &rhs.0) };
+        self
+    }
+}
+
+const REVERSE: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+/// Byte 0 to byte 8, zeros elsewhere: a carry into the upper half.
+const CARRY_UP: Block = [
+    255, 255, 255, 255, 255, 255, 255, 255, 0, 255, 255, 255, 255, 255, 255, 255,
+];
+
+impl<V: Vector, const U: usize> Wide for Words<V, U> {
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Words(each!(self.0, a => a.shuffle(V::splat(&REVERSE))))
+    }
+
+    #[inline(always)]
+    fn count(self, steps: Self) -> Self {
+        // With steps below 2^63 the low half overflows exactly when its top bit
+        // falls from 1 to 0.
+        Words(each!(self.0, steps.0, a, n => {
+            let sum = a.add64(n);
+            let carry = sum.and_not(a).top_bits().shuffle(V::splat(&CARRY_UP));
+            sum.add64(carry)
+        }))
+    }
+
+    #[inline(always)]
+    fn count64(self, steps: Self) -> Self {
+        Words(each!(self.0, steps.0, a, n => a.add64(n)))
+    }
+
+    #[inline(always)]
+    fn count32(self, steps: Self) -> Self {
+        Words(each!(self.0, steps.0, a, n => a.add32(n)))
+    }
+
+    #[inline(always)]
+    fn double(self) -> Self {
+        Words(each!(self.0, a => {
+            let carry = a.signs().shuffle(V::splat(&CARRY_OUT)).and(V::splat(&FOLD));
+            a.add64(a).xor(carry)
+        }))
+    }
+
+    #[inline(always)]
+    fn times_power(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => {
+            let rest = V::splat(&BOTH_64).sub8(n);
+            let out = a.shift_right(rest).swap_halves();
+            let carry = out.and(V::splat(&UPPER_HALF));
+            a.shift_left(n).xor(carry).xor(out.clmul::<0x00>(V::splat(&FOLD)))
+        }))
+    }
+
+    #[inline(always)]
+    fn times_byte_power(self, m: Self) -> Self {
+        Words(each!(self.0, m.up().0, a, up => a.shuffle(up)))
+            ^ Words(each!(self.0, m.down().0, a, down => {
+                a.shuffle(down).clmul::<0x00>(V::splat(&FOLD))
+            }))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => a.shift_left(n)))
+    }
+
+    #[inline(always)]
+    fn shift_right(self, n: Self) -> Self {
+        Words(each!(self.0, n.0, a, n => a.shift_right(n)))
+    }
+
+    #[inline(always)]
+    fn shuffle(self, index: Self) -> Self {
+        Words(each!(self.0, index.0, a, i => a.shuffle(i)))
+    }
+
+    #[inline(always)]
+    fn first_bytes(self) -> Self {
+        Words(each!(self.0, n => n.greater8(V::splat(&PLACES))))
+    }
+
+    #[inline(always)]
+    fn any(self) -> Self {
+        Words(each!(self.0, n => n.greater8(V::splat(&[0; 16]))))
+    }
+
+    #[inline(always)]
+    fn partial(self) -> Self {
+        Words(each!(self.0, n => V::splat(&[16; 16]).greater8(n)))
+    }
+
+    #[inline(always)]
+    fn one_zero(self) -> Self {
+        Words(each!(self.0, n => {
+            let places = V::splat(&PLACES);
+            let further = n.sub8(V::splat(&[0xff; 16])).greater8(places);
+            n.greater8(places).and_not(further).and(V::splat(&[0x80; 16]))
+        }))
+    }
+
+    #[inline(always)]
+    fn pkcs7(self) -> Self {
+        Words(each!(self.0, n => {
+            n.greater8(V::splat(&PLACES)).and_not(V::splat(&[16; 16]).sub8(n))
+        }))
+    }
+
+    #[inline(always)]
+    fn up(self) -> Self {
+        Words(each!(self.0, n => V::splat(&PLACES).sub8(n)))
+    }
+
+    #[inline(always)]
+    fn down(self) -> Self {
+        // Places beyond the n-th get their top bit set.
+        Words(each!(self.0, n => {
+            let beyond = n.greater8(V::splat(&PLACES)).and_not(V::splat(&[0x80; 16]));
+            V::splat(&PLACES).sub8(n).sub8(V::splat(&[-16i8 as u8; 16])).xor(beyond)
+        }))
+    }
+
+    #[inline(always)]
+    fn mul<F: Product>(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => a.multiply::<F>(b)))
+    }
+
+    #[inline(always)]
+    fn add_halves(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => a.add64(b)))
+    }
+}
+
+/// The pieces of a multiplication, which [`field`](crate::field) puts together in
+/// other ways than [`Wide::mul`].
+#[cfg(feature = "measure")]
+pub(crate) trait CarryLess: Wide {
+    /// The product of one half of every block with one of `b`: bit 0 of `I` chooses
+    /// the upper half of `self`, bit 4 that of `b`.
+    fn clmul<const I: i32>(self, b: Self) -> Self;
+    /// The halves of every block exchanged.
+    fn swap_halves(self) -> Self;
+}
+
+#[cfg(feature = "measure")]
+impl<V: Vector, const U: usize> CarryLess for Words<V, U> {
+    #[inline(always)]
+    fn clmul<const I: i32>(self, b: Self) -> Self {
+        Words(each!(self.0, b.0, a, b => a.clmul::<I>(b)))
+    }
+
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        Words(each!(self.0, a => a.swap_halves()))
+    }
+}
+
+/// 64 in both halves.
+const BOTH_64: Block = [64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0];
+const UPPER_HALF: Block = [
+    0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
+];
+const PLACES: Block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+/// Words 1 and 3 of signs to where their carries go: into word 2, and around
+/// into word 0.
+const CARRY_OUT: Block = bytes_from(W3, ZERO, W1, ZERO);
+/// x^128 = x^7 + x^2 + x + 1, and the carry of the lower half.
+const FOLD: Block = bytes_from([0x87, 0, 0, 0], [0; 4], [1, 0, 0, 0], [0; 4]);
+
+/// Adds the products of the blocks in each place: the low, middle and high parts.
+#[inline(always)]
+pub(crate) fn add_products<V: Vector, const U: usize>(
+    sums: [Words<V, 1>; 3],
+    x: Words<V, U>,
+    y: Words<V, U>,
+) -> [Words<V, 1>; 3] {
+    let [Words([low]), Words([middle]), Words([high])] = sums;
+    let mut sums = [low, middle, high];
+    let mut u = 0;
+    while u < U {
+        // SAFETY: values of the vector type exist.
+        unsafe { V::add_product(&mut sums, x.0[u], y.0[u]) };
+        u += 1;
+    }
+    let [low, middle, high] = sums;
+    [Words([low]), Words([middle]), Words([high])]
+}
+
+/// Reduces the sums.
+#[inline(always)]
+pub(crate) fn reduce_each<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> Words<V, 1> {
+    let [Words([low]), Words([middle]), Words([high])] = sums;
+    // SAFETY: values of the vector type exist.
+    Words([unsafe { V::reduced::<F>(&[low, middle, high]) }])
+}
+
+/// Reduces the sums and adds up all blocks, in the first.
+#[inline(always)]
+pub(crate) fn reduce_sums<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
+    let Words([x]) = reduce_each::<F, V>(sums);
+    // SAFETY: values of the vector type exist.
+    unsafe { x.fold() }
+}
+
+/// Adds up the blocks of each register, in the place that has its number.
+#[inline(always)]
+pub(crate) fn fold_each<V: Vector>(x: &[Words<V, 1>; MAX_UNIT]) -> Words<V, 1> {
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        let sum = |a: V, b: V| {
+            let (a, b) = V::unzip(a, b);
+            a.xor(b)
+        };
+        let [a, b, c, d] = [x[0].0[0], x[1].0[0], x[2].0[0], x[3].0[0]];
+        Words([match V::BLOCKS {
+            1 => a,
+            2 => sum(a, b),
+            _ => sum(sum(a, b), sum(c, d)),
+        }])
+    }
+}
+
+/// The blocks of `x` `n` blocks up, and zeros.
+#[inline(always)]
+unsafe fn up<V: Vector>(mut x: V, n: usize) -> V {
+    // SAFETY: a value of the vector type exists.
+    unsafe {
+        let zero = V::splat(&[0; 16]);
+        let mut i = 0;
+        while i < n {
+            x = V::shift_in(zero, x);
+            i += 1;
+        }
+        x
+    }
+}
+
+#[inline(always)]
+pub(crate) fn running<V: Vector, const U: usize>(
+    before: Words<V, U>,
+    x: Words<V, U>,
+) -> Words<V, U> {
+    let mut out = x.0;
+    // SAFETY: values of the vector type exist.
+    unsafe {
+        let mut last = before.0[U - 1].last_everywhere();
+        let mut u = 0;
+        while u < U {
+            let mut n = 1;
+            while n < V::BLOCKS {
+                out[u] = out[u].xor(up(out[u], n));
+                n *= 2;
+            }
+            out[u] = out[u].xor(last);
+            last = out[u].last_everywhere();
+            u += 1;
+        }
+    }
+    Words(out)
+}
+
+/// In a register by doubling distances, from register to register one after the other.
+#[inline(always)]
+pub(crate) fn horner<F: Product, V: Vector, const U: usize>(
+    before: Words<V, U>,
+    x: Words<V, U>,
+    powers: &[Block],
+) -> Words<V, U> {
+    assert!(powers.len() >= V::BLOCKS);
+    let mut out = x.0;
+    // SAFETY: values of the vector type exist, and there are so many powers.
+    unsafe {
+        let each = V::load(powers.as_ptr().cast());
+        let mut last = before.0[U - 1].last_everywhere();
+        let mut u = 0;
+        while u < U {
+            let mut n = 1;
+            while n < V::BLOCKS {
+                let power = V::splat(&powers[n - 1]);
+                out[u] = out[u].xor(up(out[u], n).multiply::<F>(power));
+                n *= 2;
+            }
+            out[u] = out[u].xor(last.multiply::<F>(each));
+            last = out[u].last_everywhere();
+            u += 1;
+        }
+    }
+    Words(out)
+}
+
+/// What an [`Isa`](crate::isa::Isa) does with registers.
+///
+/// # Safety
+/// Of all: the CPU has the instructions of `V`, and the rest is as there.
+impl<V: Vector, const U: usize> Words<V, U> {
+    #[inline(always)]
+    pub(crate) unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Words(V::load_all(from)) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store(x: Self, to: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { V::store_all(&x.0, to) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn load_pairs(from: *const u8) -> [Self; 2] {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the caller's, with `LANES * 32` bytes.
+        unsafe {
+            let zero = V::splat(&[0; 16]);
+            let (mut firsts, mut seconds) = ([zero; U], [zero; U]);
+            let mut u = 0;
+            while u < U {
+                let a = V::load(from.add(2 * u * width));
+                let b = V::load(from.add((2 * u + 1) * width));
+                (firsts[u], seconds[u]) = V::unzip(a, b);
+                u += 1;
+            }
+            [Words(firsts), Words(seconds)]
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store_pairs([firsts, seconds]: [Self; 2], to: *mut u8) {
+        let width = V::BLOCKS * 16;
+        let mut u = 0;
+        while u < U {
+            // SAFETY: the caller's, with `LANES * 32` bytes.
+            unsafe {
+                let (a, b) = V::zip(firsts.0[u], seconds.0[u]);
+                a.store(to.add(2 * u * width));
+                b.store(to.add((2 * u + 1) * width));
+            }
+            u += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn load_part(from: *const u8, len: usize) -> Self {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the caller's; each register reads its share of `len`.
+        unsafe {
+            let mut x = [V::splat(&[0; 16]); U];
+            let mut u = 0;
+            while u < U {
+                let at = u * width;
+                if len >= at + width {
+                    x[u] = V::load(from.add(at));
+                } else if len > at {
+                    x[u] = V::load_part(from.add(at), len - at);
+                }
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store_part(x: Self, to: *mut u8, len: usize) {
+        let width = V::BLOCKS * 16;
+        let mut u = 0;
+        while u < U {
+            let at = u * width;
+            // SAFETY: the caller's; each register writes its share of `len`.
+            unsafe {
+                if len >= at + width {
+                    x.0[u].store(to.add(at));
+                } else if len > at {
+                    x.0[u].store_part(to.add(at), len - at);
+                }
+            }
+            u += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Words(V::gather_all(at, offset)) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn scatter(x: Self, to: *const *mut u8, offset: usize) {
+        // SAFETY: the caller's.
+        unsafe { V::scatter_all(&x.0, to, offset) }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn gather_line(at: *const *const u8, offset: usize) -> [Self; LINE] {
+        // SAFETY: the caller's, with `LANES` pointers.
+        unsafe {
+            let zero = V::splat(&[0; 16]);
+            let mut rows = [Words([zero; U]); LINE];
+            let mut u = 0;
+            while u < U {
+                let at = at.add(u * V::BLOCKS);
+                let line = |l: usize| V::load((*at.add(l)).wrapping_add(offset));
+                let [a, b, c, d] = V::transpose([line(0), line(1), line(2), line(3)]);
+                rows[0].0[u] = a;
+                rows[1].0[u] = b;
+                rows[2].0[u] = c;
+                rows[3].0[u] = d;
+                u += 1;
+            }
+            rows
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn scatter_line(rows: [Self; LINE], to: *const *mut u8, offset: usize) {
+        // The last lane first: its line was loaded last, and is the least likely
+        // to have been displaced since by those of other lanes.
+        let mut u = U;
+        while u > 0 {
+            u -= 1;
+            // SAFETY: the caller's, with `LANES` pointers.
+            unsafe {
+                let to = to.add(u * V::BLOCKS);
+                let to = |l: usize| (*to.add(l)).wrapping_add(offset);
+                let [a, b, c, d] =
+                    V::transpose([rows[0].0[u], rows[1].0[u], rows[2].0[u], rows[3].0[u]]);
+                d.store(to(3));
+                c.store(to(2));
+                b.store(to(1));
+                a.store(to(0));
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn numbers<const L: usize>(numbers: &[usize; L]) -> Self {
+        const { assert!(U * V::BLOCKS <= L) };
+        let numbers = numbers.as_ptr();
+        // SAFETY: the caller's, and there are so many numbers.
+        unsafe {
+            let mut x = [V::numbers(numbers); U];
+            let mut u = 1;
+            while u < U {
+                x[u] = V::numbers(numbers.add(u * V::BLOCKS));
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sum(x: Self) -> Words<V, 1> {
+        let mut sum = x.0[0];
+        let mut u = 1;
+        while u < U {
+            // SAFETY: values of the vector type exist.
+            sum = unsafe { sum.xor(x.0[u]) };
+            u += 1;
+        }
+        Words([sum])
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn shift_in(before: Self, x: Self) -> Self {
+        let mut out = x.0;
+        // SAFETY: the caller's.
+        unsafe {
+            out[0] = V::shift_in(before.0[U - 1], x.0[0]);
+            let mut u = 1;
+            while u < U {
+                out[u] = V::shift_in(x.0[u - 1], x.0[u]);
+                u += 1;
+            }
+        }
+        Words(out)
+    }
+}
