@@ -16,8 +16,8 @@ use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
 use crate::pass::{
-    HEADER, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform,
-    whole_end,
+    HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces,
+    uniform, whole_end,
 };
 use crate::plan::Window;
 use crate::rows::{neighbours, take_row};
@@ -430,6 +430,9 @@ const fn has_ends<M: Pass>() -> bool {
     !matches!(M::SHAPE.tail, Tail::None) || M::SHAPE.tag
 }
 
+/// The headers and the states of messages that have ended, for their tags.
+type Ended<S, M> = (Header<<S as Isa>::W>, <M as Pass>::State<<S as Isa>::W>);
+
 /// A group of messages in their lanes, longest first.
 pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     lanes: &'l mut Lanes<L, IDLE>,
@@ -486,7 +489,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     #[inline(always)]
-    fn load_header<S: Isa, M: Pass>(&self, s: S) -> [S::W; HEADER] {
+    fn load_header<S: Isa, M: Pass>(&self, s: S) -> Header<S::W> {
         let mut header = [s.splat(&[0; 16]); HEADER];
         let mut i = 0;
         while i < HEADER {
@@ -832,11 +835,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// What rows leave over; the header and the state, if anything is left or there is a tag.
     #[inline(always)]
-    fn ends<S: Isa, M: Pass>(
-        &mut self,
-        s: S,
-        c: &impl Cipher<W = S::W>,
-    ) -> Option<([S::W; HEADER], M::State<S::W>)> {
+    fn ends<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) -> Option<Ended<S, M>> {
         let finishes = match const { M::SHAPE.tail } {
             Tail::None => false,
             Tail::Part => self.lanes.leaves,
@@ -882,7 +881,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         &mut self,
         s: S,
         c: &impl Cipher<W = S::W>,
-        h: &[S::W; HEADER],
+        h: &Header<S::W>,
         state: <G::First as Pass>::State<S::W>,
     ) {
         let made = G::First::tag(c, h, state);

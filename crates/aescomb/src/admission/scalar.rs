@@ -49,7 +49,7 @@ impl Pointers {
             dst_len,
             data_len,
         } = self;
-        let apart = attached.shorter | attached.longer == 0;
+        let apart = attached == Attached::APART;
         let used = 1 << SRC
             | usize::from(rules.writes()) << DST
             | usize::from(rules.nonce.0 > 0) << NONCE
@@ -58,8 +58,8 @@ impl Pointers {
         // may be left out likewise.
         used & !all
             | (all ^ any) & 1 << DATA
-            | usize::from(all & 1 << DST == 0) * dst_len
-            | usize::from(any & 1 << DATA == 0) * data_len
+            | (usize::from(all & 1 << DST == 0) * dst_len)
+            | (usize::from(any & 1 << DATA == 0) * data_len)
             | usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0)
     }
 }
