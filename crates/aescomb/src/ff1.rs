@@ -135,6 +135,14 @@ impl Way {
 impl Ff1 {
     /// For values of numerals below `radix`, with a key of 16, 24 or 32 bytes.
     ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// assert_eq!(Ff1::new(10, &[1; 16])?.radix(), 10);
+    /// assert!(Ff1::new(1, &[1; 16]).is_err());
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Field::Radix`] if it is not from 2 to 65,536; [`Field::KeyLength`].
     pub fn new(radix: u32, key: &[u8]) -> Result<Ff1, Error> {
@@ -161,6 +169,16 @@ impl Ff1 {
     ///
     /// Time grows with the number of runs in which codes of characters ascend by one:
     /// `"0123456789"` is one, and letters in the order of a keyboard many.
+    ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// let ff1 = Ff1::with_alphabet("0123456789abcdef", &[1; 16])?;
+    /// let sealed = ff1.encrypt_text(b"tweak", "deadbeef")?;
+    /// assert_eq!(sealed.len(), 8);
+    /// assert!(ff1.encrypt_text(b"tweak", "DEADBEEF").is_err());
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Field::Alphabet`] for a character that is not of ASCII or not the first of its kind;
@@ -203,6 +221,17 @@ impl Ff1 {
 
     /// The same with a backend of the caller's choice.
     ///
+    /// ```
+    /// use aescomb::Backend;
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// let text = "0123456789";
+    /// let ff1 = Ff1::with_alphabet(text, &[1; 16])?;
+    /// let portable = ff1.clone().with_backend(Backend::Portable)?;
+    /// assert_eq!(portable.encrypt_text(&[], text)?, ff1.encrypt_text(&[], text)?);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Field::Backend`] where the CPU lacks it.
     pub fn with_backend(self, backend: Backend) -> Result<Ff1, Error> {
@@ -214,12 +243,27 @@ impl Ff1 {
     }
 
     /// The radix.
+    ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// assert_eq!(Ff1::with_alphabet("01", &[1; 16])?.radix(), 2);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
     pub fn radix(&self) -> u32 {
         self.radix
     }
 
     /// The least number of numerals that a value may have: the least n of at least 2 for which
     /// radix^n is at least a million.
+    ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// assert_eq!(Ff1::new(10, &[1; 16])?.min_len(), 6);
+    /// assert_eq!(Ff1::new(65_536, &[1; 16])?.min_len(), 2);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
     pub fn min_len(&self) -> usize {
         self.least
     }
@@ -252,6 +296,20 @@ impl Ff1 {
 
     /// Decrypts every value.
     ///
+    /// ```
+    /// use aescomb::Layout;
+    /// use aescomb::ff1::{Ff1, Values};
+    ///
+    /// let ff1 = Ff1::new(10, &[0x2b; 16])?;
+    /// let before = [4u16, 1, 1, 1, 1, 1];
+    /// let mut values = before;
+    /// let layout = Layout::Offsets(&[0u32, 6]);
+    /// ff1.encrypt(Values::in_place(&mut values, layout))?;
+    /// ff1.decrypt(Values::in_place(&mut values, layout))?;
+    /// assert_eq!(values, before);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Ff1::encrypt`].
     pub fn decrypt<T: Numeral, O: Offset>(&self, values: Values<'_, T, O>) -> Result<(), Error> {
@@ -260,6 +318,16 @@ impl Ff1 {
 
     /// Encrypts one value of text under the first key.
     ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// // Sample 1 of NIST's for FF1.
+    /// let key = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes();
+    /// let ff1 = Ff1::with_alphabet("0123456789", &key)?;
+    /// assert_eq!(ff1.encrypt_text(&[], "0123456789")?, "2433477484");
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Ff1::encrypt`].
     pub fn encrypt_text(&self, tweak: &[u8], text: &str) -> Result<String, Error> {
@@ -267,6 +335,15 @@ impl Ff1 {
     }
 
     /// Decrypts one value of text under the first key.
+    ///
+    /// ```
+    /// use aescomb::ff1::Ff1;
+    ///
+    /// let ff1 = Ff1::with_alphabet("0123456789", &[1; 32])?;
+    /// let sealed = ff1.encrypt_text(b"column", "4111111111111111")?;
+    /// assert_eq!(ff1.decrypt_text(b"column", &sealed)?, "4111111111111111");
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Ff1::encrypt`].

@@ -20,6 +20,27 @@ use core::ops::Range;
 
 /// A [`Batch`] of [`Job`]s. In a call with a table of keys, each job has the key at its own place:
 /// the third job the third key.
+///
+/// ```
+/// use aescomb::ffi::{Job, Jobs};
+/// use aescomb::modes::Ecb;
+/// use aescomb::{Comb, Key};
+///
+/// let key = Key::<Ecb>::new(&[0; 16])?;
+/// let mut text = [1; 32];
+/// let mut job = Job {
+///     src: text.as_ptr(),
+///     src_len: text.len(),
+///     dst: text.as_mut_ptr(),
+///     dst_len: text.len(),
+///     ..Job::default()
+/// };
+/// // SAFETY: there is one job, and the text is there and nobody else's until the call ends.
+/// let mut jobs = unsafe { Jobs::new(&mut job, 1) };
+/// Comb::new().encrypt(&key, &mut jobs)?;
+/// assert_ne!(text, [1; 32]);
+/// # Ok::<(), aescomb::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Jobs<'a> {
     first: *mut Job,
@@ -36,6 +57,27 @@ unsafe impl Sync for Jobs<'_> {}
 
 impl<'a> Jobs<'a> {
     /// The `count` jobs from `first` on. Nothing is read before a call.
+    ///
+    /// ```
+    /// use aescomb::ffi::{Job, Jobs};
+    /// use aescomb::modes::Ecb;
+    /// use aescomb::{Comb, Key};
+    ///
+    /// let key = Key::<Ecb>::new(&[0; 16])?;
+    /// let mut text = [1; 32];
+    /// let mut job = Job {
+    ///     src: text.as_ptr(),
+    ///     src_len: text.len(),
+    ///     dst: text.as_mut_ptr(),
+    ///     dst_len: text.len(),
+    ///     ..Job::default()
+    /// };
+    /// // SAFETY: there is one job, and the text is there and nobody else's until the call ends.
+    /// let mut jobs = unsafe { Jobs::new(&mut job, 1) };
+    /// Comb::new().encrypt(&key, &mut jobs)?;
+    /// assert_ne!(text, [1; 32]);
+    /// # Ok::<(), aescomb::Error>(())
+    /// ```
     ///
     /// # Safety
     /// For `'a`, there must be `count` jobs at `first`, which nobody else uses; members

@@ -95,16 +95,72 @@ pub(crate) use sealed::Kernels;
 use sealed::Single;
 
 /// A mode that is a type, such as [`Gcm`]. Sealed.
+///
+/// ```
+/// use aescomb::Key;
+/// use aescomb::modes::{Cmac, TypedMode};
+///
+/// fn name<M: TypedMode>(_: &Key<M>) -> String {
+///     M::MODE.to_string()
+/// }
+/// assert_eq!(name(&Key::<Cmac>::new(&[0; 16])?), "cmac");
+/// # Ok::<(), aescomb::Error>(())
+/// ```
 pub trait TypedMode: Kernels {
     /// The same mode as a value.
     const MODE: Mode;
 }
 
 /// Modes that encrypt and decrypt without a tag, and [`AnyMode`]. Sealed.
+///
+/// ```
+/// use aescomb::modes::{CipherMode, Ctr};
+/// use aescomb::{Error, Key};
+///
+/// fn twice<M: CipherMode>(key: &Key<M>, text: &mut [u8]) -> Result<(), Error> {
+///     key.encrypt_in_place(&[7; 16], text)?;
+///     key.encrypt_in_place(&[7; 16], text)
+/// }
+/// let mut text = *b"the same keystream twice";
+/// twice(&Key::<Ctr>::new(&[0; 16])?, &mut text)?;
+/// assert_eq!(&text, b"the same keystream twice");
+/// # Ok::<(), aescomb::Error>(())
+/// ```
 pub trait CipherMode: Kernels {}
 /// Modes that make and verify tags, and encrypt nothing, and [`AnyMode`]. Sealed.
+///
+/// ```
+/// use aescomb::modes::{Cmac, MacMode};
+/// use aescomb::{Error, Key};
+///
+/// fn tag<M: MacMode>(key: &Key<M>, text: &[u8]) -> Result<[u8; 16], Error> {
+///     let mut tag = [0; 16];
+///     key.mac(text, &mut tag)?;
+///     Ok(tag)
+/// }
+/// let key = Key::<Cmac>::new(&[0; 16])?;
+/// assert_ne!(tag(&key, b"one")?, tag(&key, b"two")?);
+/// # Ok::<(), aescomb::Error>(())
+/// ```
 pub trait MacMode: Kernels {}
 /// Modes that seal and open, and [`AnyMode`]. Sealed.
+///
+/// ```
+/// use aescomb::modes::{AeadMode, Gcm};
+/// use aescomb::{Error, Key};
+///
+/// fn seal<M: AeadMode>(key: &Key<M>, text: &mut [u8]) -> Result<[u8; 16], Error> {
+///     let mut tag = [0; 16];
+///     key.seal_in_place(&[1; 12], b"header", text, &mut tag)?;
+///     Ok(tag)
+/// }
+/// let key = Key::<Gcm>::new(&[0; 16])?;
+/// let mut text = *b"a message";
+/// let tag = seal(&key, &mut text)?;
+/// key.open_in_place(&[1; 12], b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"a message");
+/// # Ok::<(), aescomb::OpenError>(())
+/// ```
 pub trait AeadMode: Kernels {}
 
 #[allow(private_interfaces)]
@@ -133,6 +189,17 @@ macro_rules! register {
     ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident $text:literal: $kind:ident;)*) => {
         $(
             $(#[doc = $doc])*
+            ///
+            /// ```
+            /// use aescomb::Key;
+            #[doc = concat!("use aescomb::modes::{", stringify!($name), ", TypedMode};")]
+            ///
+            #[doc = concat!("let longest = ", stringify!($name), "::MODE.info().key_bytes.last();")]
+            /// let bytes: Vec<u8> = (0..).take(*longest.expect("a length")).collect();
+            #[doc = concat!("let key = Key::<", stringify!($name), ">::new(&bytes)?;")]
+            #[doc = concat!("assert_eq!(key.mode().to_string(), ", stringify!($text), ");")]
+            /// # Ok::<(), aescomb::Error>(())
+            /// ```
             $(#[cfg($cfg)])?
             #[derive(Clone, Copy, Debug)]
             pub struct $name;

@@ -6,6 +6,11 @@ use core::fmt;
 use core::str::FromStr;
 
 /// A name that is in no list of this library.
+///
+/// ```
+/// let error = "aes-gcm".parse::<aescomb::Mode>().unwrap_err();
+/// assert!(error.to_string().contains("gcm"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,

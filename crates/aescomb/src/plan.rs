@@ -28,6 +28,12 @@
 use alloc::vec::Vec;
 
 /// A run of rows: the same messages, the same number of blocks of each.
+///
+/// ```
+/// let windows: Vec<_> = aescomb::plan::precompute_windows(&[5, 2]).collect();
+/// assert_eq!((windows[0].lanes, windows[0].rows), (2, 2));
+/// assert_eq!((windows[1].lanes, windows[1].rows), (1, 3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// How many messages take part: the first ones, which are the longest.
@@ -102,6 +108,12 @@ impl Windows {
 }
 
 /// A group of messages that are worked on side by side.
+///
+/// ```
+/// let groups = aescomb::plan::comb_scheduler(&[1, 7, 7, 1], 2);
+/// assert_eq!(groups[0].messages.len(), 2);
+/// assert_eq!(groups[0].windows[0].rows, 7);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Places of its messages in the caller's list, longest first.

@@ -29,9 +29,20 @@ direction! {
 direction! {
     /// CBC decryption: [`KeyIvInit`], [`BlockModeDecrypt`], [`IvState`].
     ///
-    /// Sizes as for [`Encryptor`], where an example is, too. Blocks given together are
+    /// Sizes as for [`Encryptor`]. Blocks given together are
     /// decrypted side by side. The errors of `decrypt_padded` can tell an attacker
     /// the text: check a MAC of the ciphertext before.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
+    /// use aescomb::rustcrypto::{Aes256, cbc};
+    ///
+    /// let (key, iv) = ([7; 32].into(), [9; 16].into());
+    /// let mut blocks = [[3; 16].into(); 20];
+    /// cbc::Encryptor::<Aes256>::new(&key, &iv).encrypt_blocks(&mut blocks);
+    /// cbc::Decryptor::<Aes256>::new(&key, &iv).decrypt_blocks(&mut blocks);
+    /// assert_eq!(blocks[19], [3; 16]);
+    /// ```
     Decryptor, Cbc, DECRYPT,
     BlockModeDecrypt, BlockModeDecClosure, decrypt_with_backend, decrypt_blocks_inout,
     decrypt_blocks, decrypt_blocks_b2b

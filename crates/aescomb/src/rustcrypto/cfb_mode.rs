@@ -30,8 +30,19 @@ direction! {
     /// CFB decryption: [`KeyIvInit`], [`BlockModeDecrypt`], [`IvState`], and of a whole
     /// message by [`decrypt`](Decryptor::decrypt).
     ///
-    /// Sizes as for [`Encryptor`], where an example is, too. Blocks given together are
+    /// Sizes as for [`Encryptor`]. Blocks given together are
     /// decrypted side by side.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut blocks = [[3; 16].into(); 2];
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt_blocks(&mut blocks);
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt_blocks(&mut blocks);
+    /// assert_eq!(blocks[1], [3; 16]);
+    /// ```
     Decryptor, Cfb128, DECRYPT,
     BlockModeDecrypt, BlockModeDecClosure, decrypt_with_backend, decrypt_blocks_inout,
     decrypt_blocks, decrypt_blocks_b2b
@@ -39,16 +50,50 @@ direction! {
 
 impl<A> Encryptor<A> {
     /// Encrypts the rest of the message, any number of bytes.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut text = *b"a message";
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt_inout(text.as_mut_slice().into());
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt_inout(text.as_mut_slice().into());
+    /// assert_eq!(&text, b"a message");
+    /// ```
     pub fn encrypt_inout(mut self, data: InOutBuf<'_, '_, u8>) {
         self.chained.next::<ENCRYPT>(data);
     }
 
     /// Encrypts the rest of the message in place.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut text = *b"a message";
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt(&mut text);
+    /// assert_ne!(&text, b"a message");
+    /// ```
     pub fn encrypt(self, data: &mut [u8]) {
         self.encrypt_inout(data.into());
     }
 
     /// Encrypts the rest of the message, from one buffer to another.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut out = [0; 9];
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt_b2b(b"a message", &mut out)?;
+    /// let mut back = [0; 9];
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt_b2b(&out, &mut back)?;
+    /// assert_eq!(&back, b"a message");
+    /// # Ok::<(), aescomb::rustcrypto::cipher::inout::NotEqualError>(())
+    /// ```
     ///
     /// # Errors
     /// [`NotEqualError`] for buffers of different lengths.
@@ -59,16 +104,50 @@ impl<A> Encryptor<A> {
 
 impl<A> Decryptor<A> {
     /// Decrypts the rest of the message, any number of bytes.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut text = *b"a message";
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt_inout(text.as_mut_slice().into());
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt_inout(text.as_mut_slice().into());
+    /// assert_eq!(&text, b"a message");
+    /// ```
     pub fn decrypt_inout(mut self, data: InOutBuf<'_, '_, u8>) {
         self.chained.next::<DECRYPT>(data);
     }
 
     /// Decrypts the rest of the message in place.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut text = *b"a message";
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt(&mut text);
+    /// assert_ne!(&text, b"a message");
+    /// ```
     pub fn decrypt(self, data: &mut [u8]) {
         self.decrypt_inout(data.into());
     }
 
     /// Decrypts the rest of the message, from one buffer to another.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::{Aes128, cfb_mode};
+    ///
+    /// let (key, iv) = ([7; 16].into(), [9; 16].into());
+    /// let mut out = [0; 9];
+    /// cfb_mode::Decryptor::<Aes128>::new(&key, &iv).decrypt_b2b(b"a message", &mut out)?;
+    /// let mut back = [0; 9];
+    /// cfb_mode::Encryptor::<Aes128>::new(&key, &iv).encrypt_b2b(&out, &mut back)?;
+    /// assert_eq!(&back, b"a message");
+    /// # Ok::<(), aescomb::rustcrypto::cipher::inout::NotEqualError>(())
+    /// ```
     ///
     /// # Errors
     /// [`NotEqualError`] for buffers of different lengths.

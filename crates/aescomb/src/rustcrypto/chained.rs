@@ -94,6 +94,15 @@ macro_rules! direction {
 
         impl<A> $name<A> {
             /// The expanded key, for batches.
+            ///
+            /// ```
+            /// use aescomb::rustcrypto::Aes128;
+            /// use aescomb::rustcrypto::cbc::Encryptor;
+            /// use aescomb::rustcrypto::cipher::KeyIvInit;
+            ///
+            /// let encryptor = Encryptor::<Aes128>::new(&[7; 16].into(), &[1; 16].into());
+            /// assert_eq!(encryptor.key().mode(), aescomb::Mode::Cbc);
+            /// ```
             pub fn key(&self) -> &Key<$mode> {
                 &self.chained.key
             }

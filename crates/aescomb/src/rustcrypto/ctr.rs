@@ -37,15 +37,48 @@ pub type Ctr128BE<A> = StreamCipherCoreWrapper<CtrCore<A, flavors::Ctr128BE>>;
 
 /// CTR with a 32-bit big-endian counter, that of GCM: the last four bytes of the
 /// initial counter block, which wrap. At most 2^32 blocks; `StreamCipherError` beyond
-/// that. Otherwise as [`Ctr128BE`], where an example is, too.
+/// that. Otherwise as [`Ctr128BE`].
+///
+/// ```
+/// use aescomb::rustcrypto::cipher::{KeyIvInit, StreamCipher};
+/// use aescomb::rustcrypto::{Aes128, ctr::Ctr32BE};
+///
+/// let (key, iv) = ([7; 16].into(), [1; 16].into());
+/// let mut text = *b"any number of bytes";
+/// Ctr32BE::<Aes128>::new(&key, &iv).apply_keystream(&mut text);
+/// Ctr32BE::<Aes128>::new(&key, &iv).apply_keystream(&mut text);
+/// assert_eq!(&text, b"any number of bytes");
+/// ```
 pub type Ctr32BE<A> = StreamCipherCoreWrapper<CtrCore<A, flavors::Ctr32BE>>;
 
 /// The counters.
 pub mod flavors {
     /// A 128-bit big-endian counter.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::Aes128;
+    /// use aescomb::rustcrypto::cipher::{KeyIvInit, StreamCipherCore};
+    /// use aescomb::rustcrypto::ctr::{CtrCore, flavors};
+    ///
+    /// let mut core = CtrCore::<Aes128, flavors::Ctr128BE>::new(&[7; 16].into(), &[1; 16].into());
+    /// let mut keystream = [[0; 16].into(); 2];
+    /// core.write_keystream_blocks(&mut keystream);
+    /// assert_ne!(keystream[0], keystream[1]);
+    /// ```
     #[derive(Clone, Copy, Debug)]
     pub enum Ctr128BE {}
     /// A 32-bit big-endian counter.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::Aes128;
+    /// use aescomb::rustcrypto::cipher::{KeyIvInit, StreamCipherCore};
+    /// use aescomb::rustcrypto::ctr::{CtrCore, flavors};
+    ///
+    /// let mut core = CtrCore::<Aes128, flavors::Ctr32BE>::new(&[7; 16].into(), &[1; 16].into());
+    /// let mut keystream = [[0; 16].into(); 2];
+    /// core.write_keystream_blocks(&mut keystream);
+    /// assert_ne!(keystream[0], keystream[1]);
+    /// ```
     #[derive(Clone, Copy, Debug)]
     pub enum Ctr32BE {}
 }
@@ -65,6 +98,16 @@ mod sealed {
 }
 
 /// A counter of [`flavors`]. Sealed.
+///
+/// ```
+/// use aescomb::rustcrypto::ctr::{CtrFlavor, flavors};
+///
+/// fn bytes<F: CtrFlavor>() -> usize {
+///     size_of::<F::Counter>()
+/// }
+/// assert_eq!(bytes::<flavors::Ctr128BE>(), 16);
+/// assert_eq!(bytes::<flavors::Ctr32BE>(), 4);
+/// ```
 pub trait CtrFlavor: sealed::Sealed<Self::Counter> {
     /// Positions, in blocks.
     type Counter: StreamCipherCounter + Default;
@@ -103,6 +146,17 @@ flavor!(Ctr128BE, Ctr, u128, 16);
 flavor!(Ctr32BE, Ctr32, u32, 4);
 
 /// The keystream of [`Ctr128BE`] and [`Ctr32BE`] in whole blocks.
+///
+/// ```
+/// use aescomb::rustcrypto::Aes128;
+/// use aescomb::rustcrypto::cipher::{KeyIvInit, StreamCipherCore};
+/// use aescomb::rustcrypto::ctr::{CtrCore, flavors};
+///
+/// let mut core = CtrCore::<Aes128, flavors::Ctr128BE>::new(&[7; 16].into(), &[1; 16].into());
+/// let mut keystream = [[0; 16].into(); 2];
+/// core.write_keystream_blocks(&mut keystream);
+/// assert_ne!(keystream[0], keystream[1]);
+/// ```
 pub struct CtrCore<A, F: CtrFlavor> {
     key: Key<F::Mode>,
     iv: Block,
@@ -112,6 +166,15 @@ pub struct CtrCore<A, F: CtrFlavor> {
 
 impl<A, F: CtrFlavor> CtrCore<A, F> {
     /// The expanded key, for batches.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::Aes128;
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::ctr::{CtrCore, flavors};
+    ///
+    /// let core = CtrCore::<Aes128, flavors::Ctr128BE>::new(&[7; 16].into(), &[1; 16].into());
+    /// assert_eq!(core.key().mode(), aescomb::Mode::Ctr);
+    /// ```
     pub fn key(&self) -> &Key<F::Mode> {
         &self.key
     }

@@ -35,6 +35,17 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 pub type Ofb<A> = StreamCipherCoreWrapper<OfbCore<A>>;
 
 /// The keystream of [`Ofb`] in whole blocks.
+///
+/// ```
+/// use aescomb::rustcrypto::Aes128;
+/// use aescomb::rustcrypto::cipher::{KeyIvInit, StreamCipherCore};
+/// use aescomb::rustcrypto::ofb::OfbCore;
+///
+/// let mut core = OfbCore::<Aes128>::new(&[7; 16].into(), &[1; 16].into());
+/// let mut keystream = [[0; 16].into(); 2];
+/// core.write_keystream_blocks(&mut keystream);
+/// assert_ne!(keystream[0], keystream[1]);
+/// ```
 pub struct OfbCore<A> {
     key: Key<modes::Ofb>,
     /// The last block of keystream.
@@ -44,6 +55,15 @@ pub struct OfbCore<A> {
 
 impl<A> OfbCore<A> {
     /// The expanded key, for batches.
+    ///
+    /// ```
+    /// use aescomb::rustcrypto::Aes128;
+    /// use aescomb::rustcrypto::cipher::KeyIvInit;
+    /// use aescomb::rustcrypto::ofb::OfbCore;
+    ///
+    /// let core = OfbCore::<Aes128>::new(&[7; 16].into(), &[1; 16].into());
+    /// assert_eq!(core.key().mode(), aescomb::Mode::Ofb);
+    /// ```
     pub fn key(&self) -> &Key<modes::Ofb> {
         &self.key
     }
