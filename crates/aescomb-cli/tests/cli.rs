@@ -1460,9 +1460,12 @@ fn cpu_tells_backends() {
     let ran = line("cpu");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for backend in aescomb::Backend::ALL {
-        let row = |line: &&str| line.starts_with(backend.name());
-        let row = ran.text().lines().find(row).unwrap();
-        let here = row.split_whitespace().nth(1) == Some("yes");
+        let rows = ran
+            .text()
+            .lines()
+            .map(|line| Vec::from_iter(line.split_whitespace()));
+        let row = rows.filter(|row| row.first() == Some(&backend.name()));
+        let here = row.map(|row| row[1] == "yes").next().expect("a row");
         assert_eq!(here, backend.is_available());
     }
     assert!(ran.text().contains("cycles per tick"));
