@@ -119,16 +119,16 @@ c_tests() {
 }
 
 backends() {
-    local backend
+    local backend said
     for backend in vaes512 vaes256vl vaes256 aesni portable; do
         echo "$backend"
         if AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 >/dev/null 2>&1; then
             AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors"
             AESCOMB_TEST_BACKEND=$backend "$out/ff1" "$vectors"
         else
-            # Said again if it is not the CPU.
-            AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 2>&1 |
-                grep 'this CPU lacks' || fail "backend $backend"
+            # It must be the CPU.
+            said=$(AESCOMB_TEST_BACKEND=$backend "$out/vectors" "$vectors" 1000 2>&1 || true)
+            grep 'this CPU lacks' <<<"$said" || fail "backend $backend"
         fi
     done
 }
