@@ -172,6 +172,14 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// For aescomb.
+    pub fn ours(self) -> aescomb::Text<'a> {
+        match self {
+            Text::InPlace(text) => aescomb::Text::in_place(text),
+            Text::Copy(from, to) => aescomb::Text::copy(from, to),
+        }
+    }
+
     /// For those who work in place only.
     pub fn in_place(self) -> &'a mut [u8] {
         match self {

@@ -50,11 +50,7 @@ pub fn offers(case: Case, messages: usize, data_bytes: usize) -> Vec<Offer> {
     ];
     // `Key` takes associated data as one component, if empty, which SIV tells from none.
     if messages == 1 && (case.mode != Mode::Siv || data_bytes > 0) {
-        let interface = match case.in_place() {
-            true => "Key, one message",
-            false => "Key, one message, copied first",
-        };
-        offers.push(ours(interface, ours::alone(case)));
+        offers.push(ours("Key, one message", ours::alone(case)));
     }
     offers.extend(c::ways(case).map(|way| Offer {
         library: way.library.name,

@@ -7,7 +7,11 @@
 use crate::batch::{Batch, Run};
 use crate::case::Case;
 use aescomb::ffi::{Job, Jobs};
-use aescomb::{AnyKey, Comb, Layout, MessageResult, Op, OpenError, Packed, Text};
+use aescomb::modes::{
+    AeadMode, Cbc, Ccm, Cfb128, CipherMode, Cmac, Ctr, Ecb, Gcm, GcmSiv, Gmac, MacMode, Ocb, Ofb,
+    Siv, TypedMode, Xts,
+};
+use aescomb::{AnyKey, Comb, Key, Layout, MessageResult, Mode, Op, OpenError, Packed, Text};
 use aescomb_measure::Slot;
 
 /// One call of `Comb` for the packed form of a batch.
@@ -141,26 +145,60 @@ fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
     slots.iter().enumerate().map(job).map(Aligned).collect()
 }
 
-/// The methods of `AnyKey`, which are for one message, and in place.
+/// The methods of `Key`, which are for one message.
 pub fn alone(case: Case) -> Run {
-    let key = AnyKey::for_mode(case.mode, case.key()).expect("a good key");
+    match case.mode {
+        Mode::Ecb => ciphers::<Ecb>(case),
+        Mode::Cbc => ciphers::<Cbc>(case),
+        Mode::Cfb128 => ciphers::<Cfb128>(case),
+        Mode::Ofb => ciphers::<Ofb>(case),
+        Mode::Ctr => ciphers::<Ctr>(case),
+        Mode::Xts => ciphers::<Xts>(case),
+        Mode::Cmac => macs::<Cmac>(case),
+        Mode::Gmac => macs::<Gmac>(case),
+        Mode::Ccm => aeads::<Ccm>(case),
+        Mode::Gcm => aeads::<Gcm>(case),
+        Mode::Ocb => aeads::<Ocb>(case),
+        Mode::Siv => aeads::<Siv>(case),
+        Mode::GcmSiv => aeads::<GcmSiv>(case),
+        mode => panic!("{mode} is not raced"),
+    }
+}
+
+fn ciphers<M: CipherMode + TypedMode>(case: Case) -> Run {
+    let key = Key::<M>::new(case.key()).expect("a good key");
+    if case.op == Op::Decrypt {
+        return Box::new(move |batch| {
+            batch.each(|item| key.decrypt(item.nonce, item.text.ours()).is_ok())
+        });
+    }
+    Box::new(move |batch| batch.each(|item| key.encrypt(item.nonce, item.text.ours()).is_ok()))
+}
+
+fn macs<M: MacMode + TypedMode>(case: Case) -> Run {
+    let key = Key::<M>::new(case.key()).expect("a good key");
     Box::new(move |batch| {
-        batch.each(|item| match case.op {
-            Op::Encrypt => key
-                .encrypt_in_place(item.nonce, item.text.in_place())
-                .is_ok(),
-            Op::Decrypt => key
-                .decrypt_in_place(item.nonce, item.text.in_place())
-                .is_ok(),
-            Op::Mac | Op::Verify => key
-                .mac_with_nonce(item.nonce, item.text.read(), item.tag)
-                .is_ok(),
-            Op::Seal => key
-                .seal_in_place(item.nonce, item.data, item.text.in_place(), item.tag)
-                .is_ok(),
-            Op::Open => key
-                .open_in_place(item.nonce, item.data, item.text.in_place(), item.tag)
-                .is_ok(),
+        batch.each(|item| {
+            let text = item.text.read();
+            key.mac_with_nonce(item.nonce, text, item.tag).is_ok()
+        })
+    })
+}
+
+fn aeads<M: AeadMode + TypedMode>(case: Case) -> Run {
+    let key = Key::<M>::new(case.key()).expect("a good key");
+    if case.op == Op::Open {
+        return Box::new(move |batch| {
+            batch.each(|item| {
+                let text = item.text.ours();
+                key.open(item.nonce, item.data, text, item.tag).is_ok()
+            })
+        });
+    }
+    Box::new(move |batch| {
+        batch.each(|item| {
+            let text = item.text.ours();
+            key.seal(item.nonce, item.data, text, item.tag).is_ok()
         })
     })
 }

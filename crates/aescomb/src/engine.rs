@@ -20,7 +20,7 @@ use crate::plan::{Queue, Windows};
 use crate::rows::ciphers;
 use crate::schedule::WhichKey;
 use crate::shape::Feed;
-use crate::solo::{SHORT_DATA, chain, has_solos, is_chain, solo};
+use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
 
@@ -84,7 +84,15 @@ pub(crate) fn one<G: Program>(key: &Expanded, job: &Job, verdict: Option<&mut Bl
 /// all instruction sets that have the lane. (A chain is a cycle a block faster with the
 /// instructions of AVX.)
 const fn one_lane_is_all<G: Program>() -> bool {
-    G::First::SHAPE.is_serial() && !is_chain::<G>()
+    G::First::SHAPE.is_serial() && G::Second::SHAPE.is_serial() && !is_chain::<G>()
+}
+
+/// What the tables cost that a key keeps for one message of `G`.
+const fn keeps_tables<G: Program>() -> usize {
+    match G::First::SHAPE.own.is_none() {
+        true => G::First::SHAPE.along().tables,
+        false => 0,
+    }
 }
 
 /// Whether messages are always in lanes: one by one they would only be slower.
@@ -129,29 +137,20 @@ fn kernel_one<S: Isa, G: Program>(
                     job,
                 );
             }
-            if const { has_solos::<S, G>() }
-                && job.data_len <= SHORT_DATA
-                && (const { G::First::SHAPE.along().tables == 0 }
+            if const { is_alone::<S, G>() }
+                && fits_alone::<G>(job)
+                && (const { keeps_tables::<G>() == 0 }
                     || key.has_tables()
                     || by_itself && key.long_again())
             {
-                let keys = s.keys(key, G::First::SHAPE.uses);
                 let mut made = None;
-                let tables = match const { G::First::SHAPE.along().tables } {
+                let tables = match const { keeps_tables::<G>() } {
                     0 => &NO_TABLES,
                     _ => kept_tables::<S, G::First>(s, key, &mut made),
                 };
-                return solo::<S, G::First>(s, (&keys, key), tables, job, verdict);
+                return alone::<S, G>(s, key, tables, job, verdict);
             }
             let n = s.narrow();
-            if const { is_chain::<G>() } {
-                return chain::<S::Narrow, G::First>(
-                    n,
-                    (&n.keys(key, G::First::SHAPE.uses), key),
-                    job,
-                    verdict,
-                );
-            }
             let mut lanes = Lanes::<1, 0>::new();
             let verdicts = verdict.map(core::slice::from_mut);
             let jobs = core::slice::from_ref(job);
@@ -275,7 +274,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     };
     // In the caller's order: those that are better done by themselves.
     let mut solos = 0;
-    if const { has_solos::<S, G>() && G::First::SHAPE.along().solo_from < usize::MAX }
+    if const { has_solos::<S, G>() }
         && let Some(Shared { keys, key, .. }) = one
         && (const { G::First::SHAPE.along().tables == 0 }
             || key.has_tables()

@@ -157,13 +157,7 @@ impl Expanded {
     /// The keys themselves: the schedules begin with them.
     pub(crate) fn raw(&self) -> (RawKey, Option<RawKey>) {
         let raw = |schedule: &[Block; 15]| {
-            let mut raw = RawKey {
-                bytes: [0; 32],
-                len: (self.rounds() - 6) * 4,
-            };
-            raw.bytes[..16].copy_from_slice(&schedule[0]);
-            raw.bytes[16..].copy_from_slice(&schedule[1]);
-            raw
+            RawKey::of([schedule[0], schedule[1]], (self.rounds() - 6) * 4)
         };
         let second = self.has_second.then(|| raw(&self.second));
         (raw(&self.enc), second)
@@ -232,6 +226,17 @@ impl Clone for Expanded {
 pub(crate) struct RawKey {
     bytes: [u8; 32],
     len: usize,
+}
+
+impl RawKey {
+    /// The first `len` bytes of two blocks.
+    #[inline(always)]
+    pub(crate) fn of([first, second]: [Block; 2], len: usize) -> RawKey {
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&first);
+        bytes[16..].copy_from_slice(&second);
+        RawKey { bytes, len }
+    }
 }
 
 impl AsRef<[u8]> for RawKey {

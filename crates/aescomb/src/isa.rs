@@ -258,6 +258,14 @@ pub(crate) trait Isa: Copy {
 
     /// The first `LANES` blocks of `row`, which has as many.
     #[inline(always)]
+    fn load_from(self, row: &[Block]) -> Self::W {
+        assert!(row.len() >= Self::LANES);
+        // SAFETY: the row has `LANES` blocks.
+        unsafe { self.load(row.as_ptr().cast()) }
+    }
+
+    /// To the first `LANES` blocks of `row`, which has as many.
+    #[inline(always)]
     fn store_to(self, x: Self::W, row: &mut [Block]) {
         assert!(row.len() >= Self::LANES);
         // SAFETY: the row has `LANES` blocks.

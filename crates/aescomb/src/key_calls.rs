@@ -11,6 +11,35 @@ use crate::text::Text;
 /// For more than a few messages, [`Comb`](crate::Comb) is many times as fast in the modes that
 /// are serial.
 impl<M: CipherMode> Key<M> {
+    /// Encrypts a text to where it says, and returns how many bytes of result there are.
+    ///
+    /// ```
+    /// use aescomb::modes::CbcPkcs7;
+    /// use aescomb::{Key, Text};
+    ///
+    /// let key = Key::<CbcPkcs7>::new(&[0; 16])?;
+    /// let (mut sealed, mut opened) = ([0; 48], [0; 48]);
+    /// let len = key.encrypt(&[1; 16], Text::copy(b"any number of bytes", &mut sealed))?;
+    /// assert_eq!(len, 32);
+    /// let len = key.decrypt(&[1; 16], Text::copy(&sealed[..len], &mut opened))?;
+    /// assert_eq!(&opened[..len], b"any number of bytes");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::encrypt`](crate::Comb::encrypt).
+    pub fn encrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, Error> {
+        made(self.single::<ENCRYPT>(Message::new(text).nonce(nonce)))
+    }
+
+    /// Decrypts a text to where it says, and returns how many bytes of plaintext there are.
+    ///
+    /// # Errors
+    /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the result is wiped.
+    pub fn decrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, OpenError> {
+        self.single::<DECRYPT>(Message::new(text).nonce(nonce))
+    }
+
     /// Encrypts `data` in place.
     ///
     /// ```
@@ -27,10 +56,9 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::encrypt`](crate::Comb::encrypt); a padded mode needs room that a slice does not say
-    /// it has, and takes a batch of one.
+    /// it has, and takes a [`Text`].
     pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
-        let message = Message::new(Text::in_place(data)).nonce(nonce);
-        made(self.single::<ENCRYPT>(message))
+        self.encrypt(nonce, Text::in_place(data)).map(|_| ())
     }
 
     /// Decrypts `data` in place and returns how many bytes of it are plaintext.
@@ -38,7 +66,7 @@ impl<M: CipherMode> Key<M> {
     /// # Errors
     /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the data is wiped.
     pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, OpenError> {
-        self.single::<DECRYPT>(Message::new(Text::in_place(data)).nonce(nonce))
+        self.decrypt(nonce, Text::in_place(data))
     }
 }
 
@@ -70,7 +98,7 @@ impl<M: MacMode> Key<M> {
     /// As [`Comb::mac`](crate::Comb::mac).
     pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         let text = Text::read_only(data);
-        made(self.single::<MAC>(Message::new(text).nonce(nonce).tag(tag)))
+        made(self.single::<MAC>(Message::new(text).nonce(nonce).tag(tag))).map(|_| ())
     }
 
     /// Checks the tag of `data`, in constant time, in a mode without a nonce.
@@ -98,6 +126,58 @@ impl<M: MacMode> Key<M> {
 
 /// One message at a time, as above.
 impl<M: AeadMode> Key<M> {
+    /// Encrypts a text to where it says, makes its tag, and returns how many bytes of ciphertext
+    /// there are.
+    ///
+    /// ```
+    /// use aescomb::modes::Gcm;
+    /// use aescomb::{Key, Text};
+    ///
+    /// let key = Key::<Gcm>::new(&[0; 16])?;
+    /// let (mut sealed, mut opened, mut tag) = ([0; 19], [0; 19], [0; 16]);
+    /// let text = Text::copy(b"any number of bytes", &mut sealed);
+    /// key.seal(&[1; 12], b"header", text, &mut tag)?;
+    /// key.open(&[1; 12], b"header", Text::copy(&sealed, &mut opened), &tag)?;
+    /// assert_eq!(&opened, b"any number of bytes");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comb::seal`](crate::Comb::seal).
+    pub fn seal(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        text: Text<'_>,
+        tag: &mut [u8],
+    ) -> Result<usize, Error> {
+        let message = Message::new(text)
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .tag(tag);
+        made(self.single::<SEAL>(message))
+    }
+
+    /// Decrypts a text to where it says, checks its tag, and returns how many bytes of
+    /// plaintext there are.
+    ///
+    /// # Errors
+    /// As [`Comb::open`](crate::Comb::open); with a wrong tag, the result is wiped. A mode that
+    /// does not tell how long the message is takes a batch of one.
+    pub fn open(
+        &self,
+        nonce: &[u8],
+        associated_data: &[u8],
+        text: Text<'_>,
+        tag: &[u8],
+    ) -> Result<usize, OpenError> {
+        let message = Message::new(text)
+            .nonce(nonce)
+            .associated_data(associated_data)
+            .received_tag(tag);
+        self.single::<OPEN>(message)
+    }
+
     /// Encrypts `data` in place and makes its tag.
     ///
     /// ```
@@ -116,7 +196,7 @@ impl<M: AeadMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::seal`](crate::Comb::seal); a mode whose sealed text is longer needs room that a slice
-    /// does not say it has, and takes a batch of one.
+    /// does not say it has, and takes a [`Text`].
     pub fn seal_in_place(
         &self,
         nonce: &[u8],
@@ -124,11 +204,8 @@ impl<M: AeadMode> Key<M> {
         data: &mut [u8],
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        let message = Message::new(Text::in_place(data))
-            .nonce(nonce)
-            .associated_data(associated_data)
-            .tag(tag);
-        made(self.single::<SEAL>(message))
+        let text = Text::in_place(data);
+        self.seal(nonce, associated_data, text, tag).map(|_| ())
     }
 
     /// Decrypts `data` in place, checks its tag, and returns how many bytes of it are
@@ -144,11 +221,7 @@ impl<M: AeadMode> Key<M> {
         data: &mut [u8],
         tag: &[u8],
     ) -> Result<usize, OpenError> {
-        let message = Message::new(Text::in_place(data))
-            .nonce(nonce)
-            .associated_data(associated_data)
-            .received_tag(tag);
-        self.single::<OPEN>(message)
+        self.open(nonce, associated_data, Text::in_place(data), tag)
     }
 }
 
@@ -165,9 +238,10 @@ impl<M: Kernels> Key<M> {
 
 /// Of an operation that makes results and cannot fail.
 #[inline(always)]
-fn made(result: Result<usize, OpenError>) -> Result<(), Error> {
+fn made(result: Result<usize, OpenError>) -> Result<usize, Error> {
     match result {
+        Ok(len) => Ok(len),
         Err(OpenError::Refused(error)) => Err(error),
-        _ => Ok(()),
+        Err(OpenError::Failed(_)) => Ok(0),
     }
 }

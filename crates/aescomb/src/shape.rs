@@ -122,8 +122,8 @@ impl Feed {
     pub(crate) const SERIAL: Feed = Feed::Serial(Link::None);
 }
 
-/// A step of a mode whose state is one block, `s`, of which the next call of the cipher
-/// begins.
+/// A step that changes the first block of the state alone, `s`, of which the next call of the
+/// cipher begins.
 #[derive(Clone, Copy)]
 pub(crate) enum Link {
     /// Another.

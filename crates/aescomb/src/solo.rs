@@ -8,42 +8,181 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_UNIT, Tables};
+use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, Tables};
 use crate::cipher::{Cipher, Uniform};
-use crate::expanded::Expanded;
+use crate::expanded::{Expanded, RawKey};
 use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
 use crate::pass::{
-    HEADER, Last, Pass, Piece, Program, State, rows, two_pieces, uniform, whole_end,
+    HEADER, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
 use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, folded, in_units, lane};
-use crate::shape::{Feed, Link, Tail};
+use crate::schedule::WhichKey;
+use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
-/// Whether a message of `G` is one pass over one text, after one component of associated data.
-const fn is_plain<G: Program>() -> bool {
-    let shape = G::First::SHAPE;
-    let plain = !shape.row.pair && !shape.row.moved && !shape.strings().vector;
-    plain && shape.own.is_none() && !G::TWO
+/// Whether a pass is over one text, block after block.
+const fn is_plain<M: Pass>() -> bool {
+    !M::SHAPE.row.pair && !M::SHAPE.row.moved
 }
 
-/// Whether `G` has messages that are done by themselves.
+/// Whether the blocks of one message are done side by side. Where registers are rows, as without
+/// vectors, it would only waste lanes.
+const fn goes_along<S: Isa, M: Pass>() -> bool {
+    M::SHAPE.is_along() && is_plain::<M>() && in_units::<M>() && <S::Unit as Isa>::LANES < S::LANES
+}
+
+/// Whether `G` has messages that are done by themselves in a batch.
 pub(crate) const fn has_solos<S: Isa, G: Program>() -> bool {
-    let along = G::First::SHAPE.along();
-    let whole = G::First::SHAPE.is_along() && is_plain::<G>() && in_units::<G::First>();
-    // A mode that wants tables says from where on.
-    let pays = along.tables == 0 || along.solo_from < usize::MAX;
-    // Where registers are rows, as without vectors, it would only waste lanes.
-    whole && pays && <S::Unit as Isa>::LANES < S::LANES
+    let shape = G::First::SHAPE;
+    let solos = shape.along().solo_from < usize::MAX;
+    goes_along::<S, G::First>() && solos && shape.own.is_none() && !G::TWO
+}
+
+/// Whether all of `G` is one chain.
+pub(crate) const fn is_chain<G: Program>() -> bool {
+    let shape = G::First::SHAPE;
+    shape.is_serial() && is_plain::<G::First>() && shape.own.is_none() && !G::TWO
+}
+
+/// Whether `G` does one message by itself, pass after pass: chains, and blocks side by side.
+pub(crate) const fn is_alone<S: Isa, G: Program>() -> bool {
+    let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
+    let own = matches!(first.own, None | Some(OwnKeys::One));
+    // One tag, not two of which the second is the message's.
+    let tags = !G::TWO || first.tag != second.tag;
+    is_chain::<G>() || own && tags && goes_alone::<S, G::First>() && goes_alone::<S, G::Second>()
+}
+
+const fn goes_alone<S: Isa, M: Pass>() -> bool {
+    let along = M::SHAPE.along();
+    let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
+    let chain = M::SHAPE.is_serial() && is_plain::<M>() && S::LANES > 1;
+    chain || goes_along::<S, M>() && pays
+}
+
+/// Whether a message has little enough associated data for `alone`, which does it block by block
+/// where a chain would not.
+#[inline(always)]
+pub(crate) fn fits_alone<G: Program>(job: &Job) -> bool {
+    let chains = const { chains_data(G::First::SHAPE) && chains_data(G::Second::SHAPE) };
+    chains || job.data_len <= SHORT_DATA
+}
+
+const fn chains_data(shape: Shape) -> bool {
+    shape.data.is_none() || shape.is_serial()
 }
 
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
-/// by from the one that was given.
+/// by from the one that was given. `tables` are those of the key; a message that has a key of
+/// its own has its own.
+#[inline(always)]
+pub(crate) fn alone<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    tables: &Tables,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    if const { G::First::SHAPE.own.is_none() } {
+        return passes::<S, G>(s, (key, tables), job, verdict);
+    }
+    let key = &derived::<S, G::First>(s, key, job, verdict.is_some());
+    let mut tables = NO_TABLES;
+    let blocks = job.data_len.div_ceil(16) + job.len.div_ceil(16) + 1;
+    if const { G::First::SHAPE.along().tables > 0 } {
+        G::First::tables(s, key, blocks, &mut tables);
+    } else if const { G::Second::SHAPE.along().tables > 0 } {
+        G::Second::tables(s, key, blocks, &mut tables);
+    }
+    passes::<S, G>(s, (key, &tables), job, verdict);
+}
+
+/// The key that the message has of its own.
+#[inline(always)]
+fn derived<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool) -> Expanded {
+    let n = s.narrow();
+    let keys = n.keys(key, M::SHAPE.uses);
+    let h = M::header(&Few::new(n, core::array::from_ref(job), key, given));
+    let bytes = (key.rounds() - 6) * 4;
+    let own = M::derive(&uniform::<_, M>(n, &keys, key), &h, bytes);
+    let raw = RawKey::of([n.last(own.first[0]), n.last(own.first[1])], bytes);
+    let mut made = Expanded::of_rounds(key.rounds());
+    let all = core::slice::from_mut(&mut made);
+    n.expand(&[raw.as_ref()], all, WhichKey::First);
+    for (constant, x) in made.sub.iter_mut().zip(own.constants) {
+        *constant = n.last(x);
+    }
+    made
+}
+
+/// All passes under one key.
+#[inline(always)]
+fn passes<S: Isa, G: Program>(
+    s: S,
+    key: (&Expanded, &Tables),
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    let given = verdict.is_some();
+    // The pass that has the tag makes it or compares it.
+    let (first, second) = match const { G::First::SHAPE.tag } {
+        true => (verdict, None),
+        false => (None, verdict),
+    };
+    let tag = pass::<S, G, G::First>(s, key, (job, given), None, first);
+    if const { G::TWO } {
+        let again;
+        let job = match const { G::Second::SHAPE.again } {
+            true => {
+                again = Job {
+                    src: job.dst,
+                    ..*job
+                };
+                &again
+            }
+            false => job,
+        };
+        pass::<S, G, G::Second>(s, key, (job, given), Some(&tag), second);
+    }
+}
+
+/// Pass `M` of `G`: the tag that it makes, for the pass after it. `made` is that of the pass
+/// before.
+#[inline(always)]
+fn pass<S: Isa, G: Program, M: Pass>(
+    s: S,
+    (key, tables): (&Expanded, &Tables),
+    job: (&Job, bool),
+    made: Option<&Block>,
+    verdict: Option<&mut Block>,
+) -> Block {
+    if const { M::SHAPE.is_serial() } {
+        let n = s.narrow();
+        let keys = n.keys(key, G::First::SHAPE.uses);
+        n.last(chain::<S::Narrow, G, M>(
+            n,
+            (&keys, key),
+            job,
+            made,
+            verdict,
+        ))
+    } else {
+        let keys = s.keys(key, G::First::SHAPE.uses);
+        let tag = match rows::<M>(job.0.len) >= S::LANES {
+            true => along::<S, G, M, true>(s, (&keys, key), tables, job, made, verdict),
+            false => along::<S, G, M, false>(s, (&keys, key), tables, job, made, verdict),
+        };
+        lane(s.unit(), tag, 0)
+    }
+}
+
+/// Does the message by itself, under a key with tables, if the mode has any.
 #[inline(always)]
 pub(crate) fn solo<S: Isa, M: Pass>(
     s: S,
@@ -52,33 +191,38 @@ pub(crate) fn solo<S: Isa, M: Pass>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let keys = (keys, key);
-    match rows::<M>(job.len) >= S::LANES {
-        true => message::<S, M, true>(s, keys, tables, job, verdict),
-        false => message::<S, M, false>(s, keys, tables, job, verdict),
-    }
+    let job = (job, verdict.is_some());
+    match rows::<M>(job.0.len) >= S::LANES {
+        true => along::<S, M, M, true>(s, (keys, key), tables, job, None, verdict),
+        false => along::<S, M, M, false>(s, (keys, key), tables, job, None, verdict),
+    };
 }
 
-/// A `LONG` message has rows of full width.
+/// A pass whose blocks are side by side. Of a `LONG` message there are rows of full width.
 #[inline(always)]
-fn message<S: Isa, M: Pass, const LONG: bool>(
+fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     s: S,
     (keys, key): (&S::Keys, &Expanded),
     tables: &Tables,
-    job: &Job,
+    (job, given): (&Job, bool),
+    made: Option<&Block>,
     verdict: Option<&mut Block>,
-) {
+) -> <S::Unit as Isa>::W {
     let u = s.unit();
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    let data = job.data_len.div_ceil(16);
+    // Of a pass without associated data and without a hash nobody asks.
+    let data = match const { M::SHAPE.data.is_some() } {
+        true => job.data_len.div_ceil(16),
+        false => 0,
+    };
     let blocks = match const { M::SHAPE.along().ends_alike } {
         true => (len + 15) >> 4,
         false => rows.end,
     };
     let hashing = &Hashing::new(u, (tables, S::LANES), data, data + blocks + 1);
-    let few = &Few::new(u, core::array::from_ref(job), key, verdict.is_some());
+    let few = &Few::new(u, core::array::from_ref(job), key, given);
     // Before the keys are loaded: it may call, and they would be saved around the call.
-    let h = M::header(few);
+    let h = header::<_, G>(few, made);
     let c = &Single {
         c: uniform::<_, M>(u, keys, key),
         hashing,
@@ -114,24 +258,32 @@ fn message<S: Isa, M: Pass, const LONG: bool>(
             };
             folded::<S::Unit, M>(u, state)
         },
-    );
+    )
 }
 
-/// Whether `G` has messages that are done as chains.
-pub(crate) const fn is_chain<G: Program>() -> bool {
-    G::First::SHAPE.is_serial() && is_plain::<G>()
-}
-
-/// Does a whole message of a serial mode, block after block: `n` has one lane.
+/// The header of all passes of `G`, with the tag that the pass before has made.
 #[inline(always)]
-pub(crate) fn chain<N: Isa, M: Pass>(
+fn header<S: Isa, G: Program>(few: &Few<'_, S, 1>, made: Option<&Block>) -> [S::W; HEADER] {
+    let mut h = G::First::header(few);
+    if let Some(made) = made
+        && const { G::First::SHAPE.tag }
+    {
+        h[TAG] = few.s.splat(made);
+    }
+    h
+}
+
+/// A pass of a serial mode, block after block: `n` has one lane.
+#[inline(always)]
+fn chain<N: Isa, G: Program, M: Pass>(
     n: N,
     (keys, key): (&N::Keys, &Expanded),
-    job: &Job,
+    (job, given): (&Job, bool),
+    made: Option<&Block>,
     verdict: Option<&mut Block>,
-) {
-    let few = &Few::new(n, core::array::from_ref(job), key, verdict.is_some());
-    let h = M::header(few);
+) -> N::W {
+    let few = &Few::new(n, core::array::from_ref(job), key, given);
+    let h = header::<_, G>(few, made);
     let c = &uniform::<_, M>(n, keys, key);
     let rows = rows::<M>(job.len);
     whole::<N, M, 1>(
@@ -159,7 +311,7 @@ pub(crate) fn chain<N: Isa, M: Pass>(
             }
             state
         },
-    );
+    )
 }
 
 /// Steps of a chain, the cipher of one of which begins with the end of the one before: what
@@ -199,10 +351,7 @@ unsafe fn linked<N: Isa, M: Pass>(
         }
         s = c.encrypt_linked(s, c.zero());
         store(s, row);
-        return M::State::from_fn(
-            #[inline(always)]
-            |_| s,
-        );
+        return with_first::<N, M>(s, state);
     }
     while row < rows {
         let x = load(row);
@@ -215,9 +364,18 @@ unsafe fn linked<N: Isa, M: Pass>(
         }
         row += 1;
     }
+    with_first::<N, M>(s ^ key, state)
+}
+
+/// The state with `s` for its first block.
+#[inline(always)]
+fn with_first<N: Isa, M: Pass>(s: N::W, state: M::State<N::W>) -> M::State<N::W> {
     M::State::from_fn(
         #[inline(always)]
-        |_| s ^ key,
+        |i| match state.blocks().get(i) {
+            Some(x) if i > 0 => *x,
+            _ => s,
+        },
     )
 }
 
@@ -230,7 +388,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     mut h: [U::W; HEADER],
     verdicts: Option<&mut [Block; N]>,
     all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
-) {
+) -> U::W {
     let (u, job) = (few.s, &few.jobs[0]);
     if const { M::SHAPE.nonce } {
         // SAFETY: nonces have 16 bytes.
@@ -249,20 +407,21 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     if !const { M::SHAPE.along().ends_alike } {
         finish::<U, M, N>(few, c, &h, &mut state);
     }
-    if !M::SHAPE.tag {
-        return;
+    if !const { M::SHAPE.tag } {
+        return c.zero();
     }
     let tag = M::tag(c, &h, state);
     let len = job.tag_len.min(16) as usize;
     // SAFETY: tags have that many bytes, and are readable or writable.
     unsafe {
         let Some(verdicts) = verdicts else {
-            return few.store(
+            few.store(
                 tag,
                 #[inline(always)]
                 |job| job.tag,
                 len,
             );
+            return tag;
         };
         let given = few.load(
             #[inline(always)]
@@ -277,22 +436,62 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
             u.store(differs, verdicts.as_mut_ptr().cast());
         }
     }
+    tag
 }
 
-/// Absorbs the associated data, which is one component.
+/// Absorbs the associated data: a component, or of one message a vector of them.
 #[inline(always)]
 fn absorb<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: &impl Cipher<W = U::W>,
     state: &mut M::State<U::W>,
 ) {
-    let Some(shape) = (const { M::SHAPE.data }) else {
-        return;
-    };
-    let mut len = few.jobs[0].data_len;
-    if len == 0 {
+    if const { M::SHAPE.data.is_none() } {
         return;
     }
+    let job = &few.jobs[0];
+    if !const { M::SHAPE.strings().vector } {
+        let len = job.data_len;
+        if len > 0 {
+            component::<U, M, N>(
+                few,
+                c,
+                state,
+                #[inline(always)]
+                |job| job.data,
+                len,
+            );
+        }
+        return;
+    }
+    let own = job.components();
+    for i in 0..own + usize::from(job.nonce_len > 0) {
+        let (at, len) = match i < own {
+            true => job.component(i),
+            false => (job.nonce, job.nonce_len as usize),
+        };
+        M::open_data(c, state);
+        component::<U, M, N>(
+            few,
+            c,
+            state,
+            #[inline(always)]
+            |_| at,
+            len,
+        );
+    }
+}
+
+/// Absorbs a component of `len` bytes, which lies where `of` says.
+#[inline(always)]
+fn component<U: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: &impl Cipher<W = U::W>,
+    state: &mut M::State<U::W>,
+    of: impl Fn(&Job) -> *const u8 + Copy,
+    mut len: usize,
+) {
+    let shape = const { M::SHAPE.strings() };
     let begin = (shape.begins)(len).min(len);
     len -= begin;
     let part = |at: usize, len: usize| Piece {
@@ -300,7 +499,7 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
         block: unsafe {
             few.load(
                 #[inline(always)]
-                |job| job.data.wrapping_add(begin + at),
+                |job| of(job).wrapping_add(begin + at),
                 len,
             )
         },
@@ -312,7 +511,8 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
         M::absorb(c, state, x.block, row);
     }
     let done = rows * shape.stride;
-    if len > done {
+    // Of a vector, each component has an end.
+    if len > done || const { M::SHAPE.strings().vector } {
         M::absorb_last(c, state, part(done, len - done));
     }
 }

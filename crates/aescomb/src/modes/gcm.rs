@@ -225,25 +225,40 @@ pub(super) const POWERS_COST: usize = 8;
 /// from the last to the first.
 #[inline(always)]
 pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
+    let u = s.unit();
+    let lanes = <S::Unit as Isa>::LANES;
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
-    let mut square = s.splat(key.subkey(0));
+    let mut square = u.splat(key.subkey(0));
     let mut power = square;
     let mut i = 1;
-    while i < S::LANES {
+    while i < lanes {
         let mut bit = [[0; 16]; MAX_LANES];
-        for (l, block) in bit.iter_mut().enumerate().take(S::LANES) {
-            if (S::LANES - 1 - l) & i != 0 {
+        for (l, block) in bit.iter_mut().enumerate().take(lanes) {
+            if (lanes - 1 - l) & i != 0 {
                 *block = [0xff; 16];
             }
         }
-        power = S::W::select(s.load_row(&bit), power.mul::<F>(square), power);
+        let more = power.mul::<F>(square);
+        power = <S::Unit as Isa>::W::select(u.load_row(&bit), more, power);
         square = square.mul::<F>(square);
         i *= 2;
     }
-    let rows = blocks.div_ceil(S::LANES).max(1);
-    for row in tables[..POWERS].rchunks_exact_mut(S::LANES).take(rows) {
-        s.store_to(power, row);
-        power = power.mul::<F>(square);
+    let tables = &mut tables[..POWERS];
+    u.store_to(power, &mut tables[POWERS - lanes..]);
+    // The first n times H^n are the next n: those of a step do not wait for each other.
+    let mut made = lanes;
+    let blocks = blocks.min(POWERS);
+    while made < blocks {
+        let step = u.splat(&tables[POWERS - made]);
+        let (next, before) = tables.split_at_mut(POWERS - made);
+        let more = made.min((blocks - made).next_multiple_of(lanes));
+        let rows = before
+            .rchunks_exact(lanes)
+            .zip(next.rchunks_exact_mut(lanes));
+        for (before, next) in rows.take(more / lanes) {
+            u.store_to(u.load_from(before).mul::<F>(step), next);
+        }
+        made += more;
     }
 }
 

@@ -115,6 +115,7 @@ impl Pass for Authenticate {
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Hash { polyval: true }],
             tables: POWERS_COST,
+            ends_alike: true,
             ..Along::NO
         }),
         header: 2,
@@ -158,7 +159,7 @@ impl Pass for Authenticate {
 
     #[inline(always)]
     fn tag<C: Cipher>(c: &C, h: &Header<C::W>, [hash]: [C::W; 1]) -> C::W {
-        let hash = (hash ^ h[1]).mul::<Polyval>(c.subkey(0));
+        let hash = c.hash::<Polyval>(hash, h[1]);
         let cleared = c.splat(&(u128::MAX >> 1).to_le_bytes());
         c.encrypt((hash ^ h[0]) & cleared)
     }
@@ -170,6 +171,7 @@ impl Pass for Crypt {
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position],
+            ends_alike: true,
             ..Along::NO
         }),
         header: 2,

@@ -233,7 +233,7 @@ impl Pass for Seal {
 
     #[inline(always)]
     fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
-        powers::<Plain, _>(s, key, blocks, tables);
+        powers::<Plain, _>(s, key, blocks.max(S::LANES), tables);
     }
 
     #[inline(always)]
@@ -324,7 +324,7 @@ impl Pass for Open {
 
     #[inline(always)]
     fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
-        powers::<Plain, _>(s, key, blocks, tables);
+        powers::<Plain, _>(s, key, blocks.max(S::LANES), tables);
     }
 
     #[inline(always)]

@@ -27,7 +27,7 @@ use crate::isa::Wide;
 use crate::mode::{Costs, TWO_KEYS};
 use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
+use crate::shape::{Along, DataShape, Feed, Holds, Link, Shape, Tail};
 
 /// V from the text: S2V.
 pub(crate) struct Authenticate;
@@ -76,6 +76,7 @@ impl Pass for Authenticate {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         tail: Tail::Double,
+        feed: Feed::Serial(Link::Before),
         again: true,
         data: Some(DataShape {
             vector: true,
@@ -150,6 +151,7 @@ impl Pass for Crypt {
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position],
+            ends_alike: true,
             ..Along::NO
         }),
         header: 1,
