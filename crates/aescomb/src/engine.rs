@@ -7,7 +7,7 @@ use crate::block::{Block, MAX_LANES, NO_TABLES, Tables};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
-use crate::few::{few, has_few};
+use crate::few::{are_short, few, has_few, has_short, short};
 use crate::group::{Group, IDLE_BLOCKS, Lanes};
 use crate::isa::{Isa, dispatch};
 use crate::job::{Alike, Job, one_by_one};
@@ -100,7 +100,7 @@ const fn keeps_tables<G: Program>() -> usize {
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
 const fn in_lanes<M: Pass>() -> bool {
-    M::SHAPE.is_serial() || M::SHAPE.is_along()
+    !M::SHAPE.is_stateless()
 }
 
 /// Whether messages are done one by one in the caller's order: the CPU overlaps them by
@@ -195,6 +195,20 @@ fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
                 }
                 _ => None,
             };
+            if const { has_short::<S, G>() }
+                && let Some(keys) = shared
+                && work.alike.data
+                && work.degree >= <S::Unit as Isa>::LANES
+                && are_short::<S, G>(work.jobs, work.alike.texts)
+            {
+                match <S::Unit as Isa>::LANES {
+                    2 => in_order_short::<S, G, 2>(s, keys, &mut work),
+                    _ => in_order_short::<S, G, 4>(s, keys, &mut work),
+                }
+                if work.jobs.is_empty() {
+                    return;
+                }
+            }
             if const { !in_order::<S, G::First>() } {
                 drive::<S, G>(s, &mut work, shared);
             } else if let Some(keys) = shared {
@@ -464,6 +478,31 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                 i += 1;
             }
             count
+        },
+    )
+}
+
+/// Does messages of which `are_short` says so, `N` at a time under one key. Fewer than `N` are left
+/// of the work. Out of line, as it wants all registers.
+#[inline(never)]
+fn in_order_short<S: Isa, G: Program, const N: usize>(s: S, keys: &S::Keys, work: &mut Work<'_>) {
+    let key = work.keys.get(0);
+    s.enter(
+        #[inline(always)]
+        || {
+            let c = uniform::<_, G::First>(s.unit(), keys, key);
+            let (all, left) = work.jobs.as_chunks::<N>();
+            let mut verdicts = work.verdicts.take();
+            for jobs in all {
+                let mut some = None;
+                if let Some(all) = verdicts.take()
+                    && let Some((first, others)) = all.split_first_chunk_mut::<N>()
+                {
+                    (some, verdicts) = (Some(first), Some(others));
+                }
+                short::<S::Unit, G, N>(c, key, jobs, some);
+            }
+            (work.jobs, work.verdicts) = (left, verdicts);
         },
     )
 }

@@ -5,18 +5,18 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_UNIT, Tables};
+use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
-use crate::pass::{MAX_STATE, Pass, State, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, TAG, rows};
 use crate::places::Places;
 use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
 use crate::shape::Holds;
-use crate::solo::{has_solos, whole};
+use crate::solo::{SHORT_DATA, has_solos, is_alone, whole};
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -27,6 +27,99 @@ pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
     let blocks = block_of::<M>(true).is_some() as usize + block_of::<M>(false).is_some() as usize;
     has_solos::<S, M>() && M::SHAPE.along().blocks.len() == blocks && lanes > 1 && lanes <= MAX_UNIT
+}
+
+/// Whether short messages of `G` are done a few at a time, by [`short`]. Where it is serial, the CPU
+/// overlaps them with the next few by itself; where blocks depend on no state, one of these messages
+/// would leave most of a register empty.
+pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
+    let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
+    let lanes = <S::Unit as Isa>::LANES;
+    let serial = first.is_serial() || second.is_serial();
+    let plain = is_alone::<S, G>() && first.own.is_none() && serial || first.is_stateless();
+    let blocks = first.row.stride == 16 && second.row.stride == 16;
+    plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
+}
+
+/// Whether [`short`] does the messages of a batch, of which the nonces, associated data and tags are
+/// of the same lengths, and the texts, too, if they are `alike`.
+#[inline(always)]
+pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: bool) -> bool {
+    // Longer ones of a serial mode would wait for themselves; others fill registers.
+    let most = <S::Unit as Isa>::LANES
+        * const {
+            if G::First::SHAPE.is_stateless() {
+                12
+            } else {
+                24
+            }
+        };
+    let Some(first) = jobs.first() else {
+        return false;
+    };
+    let short = match alike {
+        true => first.len <= most,
+        false if const { G::First::SHAPE.is_stateless() } => false,
+        false => jobs.iter().all(|job| job.len <= MIXED),
+    };
+    let vector = const { G::First::SHAPE.strings().vector || G::Second::SHAPE.strings().vector };
+    let one = |job: &Job| job.components == first.components && job.components <= 1;
+    short && first.data_len <= SHORT_DATA && (!vector || jobs.iter().all(one))
+}
+
+/// Does `N` messages, of which the nonces, associated data and tags are of the same lengths, and no
+/// text is long. Where tags are compared, `verdicts` receive what they differ
+/// by from those that were given.
+#[inline(always)]
+pub(crate) fn short<U: Isa<Unit = U>, G: Program, const N: usize>(
+    c: Uniform<'_, U>,
+    key: &Expanded,
+    jobs: &[Job; N],
+    verdicts: Option<&mut [Block; N]>,
+) {
+    let few = &Few::new(c.s, jobs, key, verdicts.is_some());
+    let h = G::First::header(few);
+    // The pass that has the tag makes it or compares it.
+    let (first, second) = match const { G::First::SHAPE.tag } {
+        true => (verdicts, None),
+        false => (None, verdicts),
+    };
+    let tag = short_pass::<U, G::First, N>(few, c, h, first);
+    if const { G::TWO } {
+        let mut h = G::First::header(few);
+        if const { G::First::SHAPE.tag } {
+            h[TAG] = tag;
+        }
+        if const { G::Second::SHAPE.again } {
+            let mut jobs = *jobs;
+            jobs.iter_mut().for_each(|job| job.src = job.dst);
+            let few = &Few::new(c.s, &jobs, key, second.is_some());
+            short_pass::<U, G::Second, N>(few, c, h, second);
+        } else {
+            short_pass::<U, G::Second, N>(few, c, h, second);
+        }
+    }
+}
+
+#[inline(always)]
+fn short_pass<U: Isa<Unit = U>, M: Pass, const N: usize>(
+    few: &Few<'_, U, N>,
+    c: Uniform<'_, U>,
+    h: Header<U::W>,
+    verdicts: Option<&mut [Block; N]>,
+) -> U::W {
+    let len = few.jobs[0].len;
+    whole::<U, M, N>(
+        few,
+        &c,
+        h,
+        verdicts,
+        #[inline(always)]
+        |state| match few.jobs.iter().all(|job| job.len == len) {
+            true => equal::<U, M, N>(few, c, &NO_TABLES, state),
+            false => mixed::<U, M, N>(few, c, state),
+        },
+    )
 }
 
 /// How many bytes of a message are done as rows; `finish` does what is left.

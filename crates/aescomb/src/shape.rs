@@ -72,6 +72,13 @@ impl Shape {
         matches!(self.feed, Feed::Blocks(_))
     }
 
+    /// Whether the state of a block comes of the message's input or its place alone, and messages
+    /// have neither headers nor tags.
+    #[inline(always)]
+    pub(crate) const fn is_stateless(&self) -> bool {
+        !self.is_serial() && !self.is_along()
+    }
+
     /// How blocks of one message go side by side.
     #[inline(always)]
     pub(crate) const fn along(&self) -> Along {

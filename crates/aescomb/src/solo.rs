@@ -439,7 +439,8 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     tag
 }
 
-/// Absorbs the associated data: a component, or of one message a vector of them.
+/// Absorbs the associated data: a component, or a vector of them, of several messages of at most
+/// one and the nonce.
 #[inline(always)]
 fn absorb<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
@@ -466,7 +467,7 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
     }
     let own = job.components();
     for i in 0..own + usize::from(job.nonce_len > 0) {
-        let (at, len) = match i < own {
+        let of = |job: &Job| match i < own {
             true => job.component(i),
             false => (job.nonce, job.nonce_len as usize),
         };
@@ -476,8 +477,8 @@ fn absorb<U: Isa, M: Pass, const N: usize>(
             c,
             state,
             #[inline(always)]
-            |_| at,
-            len,
+            |job| of(job).0,
+            of(job).1,
         );
     }
 }

@@ -358,8 +358,9 @@ pub fn check<S: Scheduler, M: Memory>(
     outcomes
 }
 
-/// Takes a sample through the one-message calls of its key. With the tag there and
-/// back; a tag that is not the message's must be found.
+/// Takes a sample through the one-message calls of its key, in place where its length stays,
+/// and from one place to another. With the tag there and back; a tag that is not the message's
+/// must be found.
 pub fn alone<M: Memory>(memory: &M, key: &AnyKey, sample: &Sample) {
     let info = key.mode().info();
     let about = format!(
@@ -419,6 +420,28 @@ pub fn alone<M: Memory>(memory: &M, key: &AnyKey, sample: &Sample) {
                 "{about}: {error}"
             );
             assert!(text.iter().all(|b| *b == 0), "{about}: not wiped");
+
+            // From one place to another.
+            let (plain, sealed) = (take(&sample.plain), take(&sample.sealed));
+            let mut to = memory.take(sealed.len());
+            tag.fill(0);
+            let len = key
+                .seal(&nonce, &data, Text::copy(&plain, &mut to), &mut tag)
+                .expect(&about);
+            assert_eq!((len, &to[..]), (sealed.len(), &sealed[..]), "{about}");
+            assert_eq!(tag[..], sample.tag, "{about}");
+            let len = key
+                .open(&nonce, &data, Text::copy(&sealed, &mut to), &tag)
+                .expect(&about);
+            assert_eq!(to[..len], sample.plain, "{about}");
+            tag[at] ^= 1 << (sample.plain.len() % 8);
+            let text = Text::copy(&sealed, &mut to);
+            let error = key.open(&nonce, &data, text, &tag).expect_err(&about);
+            assert!(
+                matches!(&error, OpenError::Failed(f) if wrong(f)),
+                "{about}"
+            );
+            assert!(to[..len].iter().all(|b| *b == 0), "{about}: not wiped");
         }
         _ => {
             if info.lengths == Lengths::Padded {
@@ -429,6 +452,15 @@ pub fn alone<M: Memory>(memory: &M, key: &AnyKey, sample: &Sample) {
             }
             let len = key.decrypt_in_place(&nonce, &mut text).expect(&about);
             assert_eq!(text[..len], sample.plain, "{about}");
+
+            let (plain, sealed) = (take(&sample.plain), take(&sample.sealed));
+            let mut to = memory.take(sealed.len());
+            let text = Text::copy(&plain, &mut to);
+            let len = key.encrypt(&nonce, text).expect(&about);
+            assert_eq!((len, &to[..]), (sealed.len(), &sealed[..]), "{about}");
+            let text = Text::copy(&sealed, &mut to);
+            let len = key.decrypt(&nonce, text).expect(&about);
+            assert_eq!(to[..len], sample.plain, "{about}");
         }
     }
 }
