@@ -52,6 +52,7 @@
 //! - Not FIPS: [`CryptoProvider::fips`] is false.
 //! - Keys of CCM cannot be taken out of rustls, which has no name for them, but by the
 //!   suites in [`kernel`].
+#![forbid(unsafe_code)]
 
 use aescomb::Mode;
 use rustls::crypto::CryptoProvider;

@@ -147,41 +147,48 @@ impl RecordKey {
     }
 
     /// The key for calls of [`aescomb::Comb`].
+    #[inline]
     pub fn key(&self) -> &AnyKey {
         &self.key
     }
 
     /// Its mode: one call is for keys of one mode.
+    #[inline]
     pub fn mode(&self) -> Mode {
         self.key.mode()
     }
 
     /// Bytes of a tag.
+    #[inline]
     pub fn tag_bytes(&self) -> usize {
         usize::from(self.tag_bytes)
     }
 
     /// Whether it is a key of TLS 1.3, or else of 1.2.
+    #[inline]
     pub fn is_tls13(&self) -> bool {
         self.newer
     }
 
     /// How many records may be sealed under this key: after so many, another one is wanted,
     /// or the connection's end.
+    #[inline]
     pub fn confidentiality_limit(&self) -> u64 {
         self.limit
     }
 
     /// The nonce of record `seq`.
+    #[inline]
     pub(crate) fn nonce(&self, seq: u64) -> [u8; NONCE_LEN] {
-        let mut nonce = self.iv.0;
-        for (byte, seq) in nonce[4..].iter_mut().zip(seq.to_be_bytes()) {
-            *byte ^= seq;
-        }
+        let [a, b, c, d, last @ ..] = self.iv.0;
+        let last = u64::from_be_bytes(last) ^ seq;
+        let mut nonce = [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
+        nonce[4..].copy_from_slice(&last.to_be_bytes());
         nonce
     }
 
     /// The nonce of a record of TLS 1.2 that carries this part of it.
+    #[inline]
     pub(crate) fn explicit(&self, explicit: &[u8]) -> [u8; NONCE_LEN] {
         let mut nonce = self.iv.0;
         nonce[4..].copy_from_slice(explicit);
@@ -189,6 +196,7 @@ impl RecordKey {
     }
 
     /// Bytes of a record in front of its data: the header, in TLS 1.2 with a part of the nonce.
+    #[inline]
     pub fn prefix(&self) -> usize {
         match self.newer {
             true => HEADER,
@@ -197,11 +205,13 @@ impl RecordKey {
     }
 
     /// Bytes of a record with `data` bytes of data, header and tag included.
+    #[inline]
     pub fn record_len(&self, data: usize) -> usize {
         self.prefix() + data + usize::from(self.newer) + self.tag_bytes()
     }
 
     /// The most bytes that a record of the peer may have, header included.
+    #[inline]
     pub fn max_record_len(&self) -> usize {
         HEADER
             + MAX_DATA
@@ -219,23 +229,26 @@ impl RecordKey {
     /// [`MAX_DATA`] bytes of data.
     ///
     /// [prefix]: RecordKey::prefix
+    #[inline]
     pub fn frame(&self, seq: u64, content: ContentType, record: &mut [u8]) -> Frame {
         let around = self.record_len(0);
         let data = record.len().checked_sub(around);
         let data = data.filter(|data| *data <= MAX_DATA);
         let data = data.expect("a record with 0 to 16384 bytes of data");
         let nonce = self.nonce(seq);
-        let length = (record.len() - HEADER) as u16;
-        record[1..3].copy_from_slice(&VERSION);
-        record[3..HEADER].copy_from_slice(&length.to_be_bytes());
+        let [high, low] = ((record.len() - HEADER) as u16).to_be_bytes();
+        let outer = match self.newer {
+            true => ContentType::ApplicationData,
+            false => content,
+        };
+        let header = [outer.into(), VERSION[0], VERSION[1], high, low];
+        record[..HEADER].copy_from_slice(&header);
         if self.newer {
-            record[0] = ContentType::ApplicationData.into();
             record[HEADER + data] = content.into();
         } else {
-            record[0] = content.into();
             record[HEADER..HEADER + EXPLICIT_NONCE].copy_from_slice(&nonce[4..]);
         }
-        self.framed(seq, nonce, record)
+        self.framed(seq, nonce, header, data)
     }
 
     /// A whole record of the peer, with its header, as number `seq`.
@@ -243,6 +256,7 @@ impl RecordKey {
     /// # Errors
     /// The alert that is due if the record is too long or too short, or has a type that
     /// protected records do not have.
+    #[inline]
     pub fn inbound(&self, seq: u64, record: &[u8]) -> Result<Frame, AlertDescription> {
         if record.len() > self.max_record_len() {
             return Err(AlertDescription::RecordOverflow);
@@ -265,28 +279,36 @@ impl RecordKey {
             true => self.nonce(seq),
             false => self.explicit(&record[HEADER..HEADER + EXPLICIT_NONCE]),
         };
-        Ok(self.framed(seq, nonce, record))
+        let [content, a, b, high, low, ..] = *record else {
+            unreachable!("it has a prefix");
+        };
+        let data = record.len().saturating_sub(self.record_len(0));
+        Ok(self.framed(seq, nonce, [content, a, b, high, low], data))
     }
 
-    /// A record whose header is written: `record` is not shorter than one without data.
-    fn framed(&self, seq: u64, nonce: [u8; NONCE_LEN], record: &[u8]) -> Frame {
-        let mut frame = Frame {
+    /// A record with this header. The header is not read from the record, where it may have
+    /// been written just now, byte by byte: to read it back as a whole would wait for that.
+    #[inline]
+    fn framed(&self, seq: u64, nonce: [u8; NONCE_LEN], header: [u8; HEADER], data: usize) -> Frame {
+        let [content, a, b, high, low] = header;
+        let (data, data_len) = match self.newer {
+            true => (
+                [content, a, b, high, low, 0, 0, 0, 0, 0, 0, 0, 0],
+                HEADER as u8,
+            ),
+            false => {
+                let content = ContentType::from(content);
+                let version = ProtocolVersion::from(u16::from_be_bytes([a, b]));
+                (make_tls12_aad(seq, content, version, data), 13)
+            }
+        };
+        Frame {
             nonce,
-            data: [0; 13],
-            data_len: HEADER as u8,
+            data,
+            data_len,
             prefix: self.prefix() as u8,
             tag_bytes: self.tag_bytes,
-        };
-        if self.newer {
-            frame.data[..HEADER].copy_from_slice(&record[..HEADER]);
-        } else {
-            let len = record.len() - self.record_len(0);
-            let content = ContentType::from(record[0]);
-            let version = ProtocolVersion::from(u16::from_be_bytes([record[1], record[2]]));
-            frame.data = make_tls12_aad(seq, content, version, len);
-            frame.data_len = 13;
         }
-        frame
     }
 }
 
@@ -357,6 +379,7 @@ impl Frame {
     ///
     /// # Errors
     /// The alert that is due if there is too much of it, or none and no type.
+    #[inline]
     pub fn contents(&self, record: &[u8]) -> Result<(ContentType, Range<usize>), AlertDescription> {
         let start = usize::from(self.prefix);
         let end = record.len() - usize::from(self.tag_bytes);

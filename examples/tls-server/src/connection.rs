@@ -14,12 +14,18 @@ use std::time::Instant;
 /// certificate has to send.
 pub const MAX_RECEIVED: usize = 32 << 10;
 
+/// Bytes that a connection has room for in a turn, unless it has filled that in the last one: an
+/// odd number of cache lines, and enough for a request and for messages of most handshakes.
+pub const ROOM: usize = 15 * 64;
+
 /// The most records of a connection in a turn.
 pub const MAX_BURST: usize = 16;
 
 /// So many records, or requests for new keys, without data are enough.
 const MAX_FRUITLESS: u32 = 32;
 
+/// Three cache lines: of a thousand connections none is in a cache near when its turn comes.
+#[repr(align(64))]
 pub struct Connection {
     pub socket: TcpStream,
     pub tls: Tls,
@@ -27,12 +33,14 @@ pub struct Connection {
     pub partial: Vec<u8>,
     /// Sealed, and not yet sent from this place on.
     pub pending: Vec<u8>,
-    pub pending_sent: usize,
+    pub pending_sent: u32,
     /// Whether there is data of an answer in it, or in what rustls has to send.
     pub pending_data: bool,
     pub exchange: Exchange,
+    /// Bytes that it may receive in its next turn.
+    pub room: u16,
     /// How many records it gets in its next turn: fewer if the client is slow.
-    pub burst: usize,
+    pub burst: u8,
     /// Whether the socket may have something to read, or room.
     pub readable: bool,
     pub writable: bool,
@@ -63,31 +71,34 @@ pub enum Closing {
 /// Who does the records.
 pub enum Tls {
     /// With how many of the bytes that are kept are records that rustls has seen.
-    Handshake(Box<UnbufferedServerConnection>, usize),
+    Handshake(Box<(UnbufferedServerConnection, usize)>),
     Ours(Box<Records>),
     Rustls(Box<ServerConnection>),
     /// While its keys are taken out.
     Gone,
 }
 
-/// A connection whose records are ours.
+/// A connection whose records are ours. What a record takes is in one cache line beside the
+/// keys.
+#[repr(C)]
 pub struct Records {
-    pub tx: Direction,
-    pub rx: Direction,
-    kernel: KernelConnection<ServerConnectionData>,
+    pub tx: RecordKey,
+    pub rx: RecordKey,
+    /// The numbers of the next records.
+    pub tx_seq: u64,
+    pub rx_seq: u64,
     /// Messages of TLS itself that are due, before data.
     due: Vec<Due>,
-    /// An incomplete message of a handshake.
-    handshake: Vec<u8>,
     fruitless: u32,
-    renegotiations: u32,
+    /// An incomplete message of a handshake.
+    handshake: [u8; MESSAGE],
+    handshake_len: u8,
+    renegotiated: bool,
+    kernel: KernelConnection<ServerConnectionData>,
 }
 
-/// One direction's key and the number of its next record.
-pub struct Direction {
-    pub key: RecordKey,
-    pub seq: u64,
-}
+/// Bytes of the only message of a handshake that may come in TLS 1.3, KeyUpdate.
+const MESSAGE: usize = 5;
 
 /// A message of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,16 +206,20 @@ impl Records {
         let suite = kernel.negotiated_cipher_suite();
         let direction = |(seq, secrets)| {
             let key = RecordKey::extracted(suite, secrets).map_err(|e| e.to_string())?;
-            Ok::<_, String>(Direction { key, seq })
+            Ok::<_, String>((key, seq))
         };
+        let ((tx, tx_seq), (rx, rx_seq)) = (direction(secrets.tx)?, direction(secrets.rx)?);
         Ok(Records {
-            tx: direction(secrets.tx)?,
-            rx: direction(secrets.rx)?,
-            kernel,
+            tx,
+            rx,
+            tx_seq,
+            rx_seq,
             due: Vec::new(),
-            handshake: Vec::new(),
             fruitless: 0,
-            renegotiations: 0,
+            handshake: [0; MESSAGE],
+            handshake_len: 0,
+            renegotiated: false,
+            kernel,
         })
     }
 
@@ -218,17 +233,17 @@ impl Records {
             return Ok(None);
         };
         let len = HEADER + usize::from(u16::from_be_bytes([header[3], header[4]]));
-        if len > self.rx.key.max_record_len() {
+        if len > self.rx.max_record_len() {
             return Err(AlertDescription::RecordOverflow);
         }
         if received.len() >= len {
             return Ok(Some(len));
         }
         // Its type alone may say that it is none.
-        let shortest = self.rx.key.record_len(0);
+        let shortest = self.rx.record_len(0);
         let mut head = [0; 64];
         head[0] = header[0];
-        match self.rx.key.inbound(self.rx.seq, &head[..shortest]) {
+        match self.rx.inbound(self.rx_seq, &head[..shortest]) {
             Ok(_) => Ok(None),
             Err(alert) => Err(alert),
         }
@@ -244,7 +259,7 @@ impl Records {
         bytes: &[u8],
         data: impl FnOnce(&[u8]),
     ) -> Result<Received, AlertDescription> {
-        if content != ContentType::Handshake && !self.handshake.is_empty() {
+        if content != ContentType::Handshake && self.handshake_len > 0 {
             // A message goes on in records of its own.
             return Err(AlertDescription::UnexpectedMessage);
         }
@@ -272,7 +287,7 @@ impl Records {
     }
 
     fn alerted(&mut self, bytes: &[u8]) -> Result<Received, AlertDescription> {
-        if bytes.is_empty() && self.rx.key.is_tls13() {
+        if bytes.is_empty() && self.rx.is_tls13() {
             // RFC 8446, section 5.4.
             return Err(AlertDescription::UnexpectedMessage);
         }
@@ -283,7 +298,7 @@ impl Records {
         match AlertDescription::from(description) {
             AlertDescription::CloseNotify => Ok(Received::End),
             AlertDescription::UserCanceled => self.fruitless().map(|()| Received::Nothing),
-            _ if warning && !self.rx.key.is_tls13() => self.fruitless().map(|()| Received::Nothing),
+            _ if warning && !self.rx.is_tls13() => self.fruitless().map(|()| Received::Nothing),
             _ => Ok(Received::Lost),
         }
     }
@@ -295,26 +310,28 @@ impl Records {
         if bytes.is_empty() {
             return Err(AlertDescription::UnexpectedMessage);
         }
-        if !self.rx.key.is_tls13() {
+        if !self.rx.is_tls13() {
             let len = |b: &[u8]| u32::from_be_bytes([0, b[1], b[2], b[3]]) as usize;
             let whole = bytes.len() >= 4 && bytes.len() == 4 + len(bytes);
-            if bytes[0] != CLIENT_HELLO || !whole || self.renegotiations > 0 {
+            if bytes[0] != CLIENT_HELLO || !whole || self.renegotiated {
                 return Err(AlertDescription::UnexpectedMessage);
             }
-            self.renegotiations += 1;
+            self.renegotiated = true;
             self.due
                 .push(Due::Alert(AlertDescription::NoRenegotiation, true));
             return Ok(());
         }
-        let room = 5 - self.handshake.len();
-        let (message, rest) = bytes.split_at(bytes.len().min(room));
-        self.handshake.extend_from_slice(message);
+        let had = usize::from(self.handshake_len);
+        let (message, rest) = bytes.split_at(bytes.len().min(MESSAGE - had));
+        self.handshake[had..had + message.len()].copy_from_slice(message);
+        self.handshake_len += message.len() as u8;
         if self.handshake[0] != KEY_UPDATE {
             return Err(AlertDescription::UnexpectedMessage);
         }
-        let [_, a, b, c, request] = self.handshake[..] else {
+        if usize::from(self.handshake_len) < MESSAGE {
             return Ok(());
-        };
+        }
+        let [_, a, b, c, request] = self.handshake;
         if [a, b, c] != [0, 0, 1] {
             return Err(AlertDescription::DecodeError);
         }
@@ -325,9 +342,9 @@ impl Records {
             // What follows would be under the new key.
             return Err(AlertDescription::UnexpectedMessage);
         }
-        self.handshake.clear();
+        self.handshake_len = 0;
         let new = self.kernel.update_rx_secret();
-        self.rx = self.direction(new)?;
+        (self.rx, self.rx_seq) = self.new_key(new)?;
         // One answer to several requests is enough.
         if request == 1 && !self.due.contains(&Due::KeyUpdate) {
             self.due.push(Due::KeyUpdate);
@@ -335,15 +352,15 @@ impl Records {
         Ok(())
     }
 
-    fn direction(
+    fn new_key(
         &self,
         new: Result<(u64, rustls::ConnectionTrafficSecrets), rustls::Error>,
-    ) -> Result<Direction, AlertDescription> {
+    ) -> Result<(RecordKey, u64), AlertDescription> {
         let suite = self.kernel.negotiated_cipher_suite();
         let (seq, secrets) = new.map_err(|_| AlertDescription::InternalError)?;
         let key = RecordKey::extracted(suite, secrets);
         let key = key.map_err(|_| AlertDescription::InternalError)?;
-        Ok(Direction { key, seq })
+        Ok((key, seq))
     }
 
     /// An alert before anything else that is not yet sealed.
@@ -361,13 +378,13 @@ impl Records {
     /// Whether the key has sealed as many records as it may, but for two: an alert and what
     /// asks for a new key.
     pub fn is_worn(&self, most: u64) -> bool {
-        self.tx.seq + 2 >= most.min(self.tx.key.confidentiality_limit())
+        self.tx_seq + 2 >= most.min(self.tx.confidentiality_limit())
     }
 
     /// Sees to it that a new key is made in time, where the version has that; in TLS 1.2 the
     /// connection has to end.
     pub fn renew(&mut self) -> bool {
-        if !self.tx.key.is_tls13() {
+        if !self.tx.is_tls13() {
             return false;
         }
         if !self.due.contains(&Due::KeyUpdate) {
@@ -396,7 +413,7 @@ impl Records {
     /// Those of rustls.
     pub fn next_key(&mut self) -> Result<(), AlertDescription> {
         let new = self.kernel.update_tx_secret();
-        self.tx = self.direction(new)?;
+        (self.tx, self.tx_seq) = self.new_key(new)?;
         Ok(())
     }
 }
@@ -411,7 +428,8 @@ impl Connection {
             pending_sent: 0,
             pending_data: false,
             exchange: Exchange::default(),
-            burst: MAX_BURST / 4,
+            room: ROOM as u16,
+            burst: MAX_BURST as u8 / 4,
             readable: false,
             // A new socket has room, and no event need say so.
             writable: true,
@@ -427,25 +445,45 @@ impl Connection {
 
     /// Whether the connection has sealed bytes that wait for room in the socket.
     pub fn is_pending(&self) -> bool {
-        self.pending_sent < self.pending.len()
+        (self.pending_sent as usize) < self.pending.len()
     }
 
     /// Something of every line of memory that a request and its answer take.
     pub fn look(&self) -> u64 {
-        let own = self.burst as u64 + self.exchange.left() + u64::from(self.readable);
+        let own = self.exchange.left() + u64::from(self.readable) + self.partial.len() as u64;
         match &self.tls {
             Tls::Ours(records) => {
-                let Records { tx, rx, .. } = &**records;
                 let key = |key: &RecordKey| key.tag_bytes() as u64 + key.mode() as u64;
-                let more = records.due.len() + records.handshake.len();
-                own + tx.seq + rx.seq + key(&tx.key) + key(&rx.key) + more as u64
+                own + key(&records.tx) + key(&records.rx) + records.tx_seq
             }
             _ => own,
         }
     }
 
+    /// Whether nothing is to be done for it once everything is sent, as its deadline is what it
+    /// would then become.
+    pub fn rests(&self, deadline: Instant) -> bool {
+        let due = matches!(&self.tls, Tls::Ours(records) if records.is_due());
+        let more = self.readable || !self.partial.is_empty() || self.exchange.answering();
+        let same = self.deadline == deadline && usize::from(self.burst) == MAX_BURST;
+        same && !due && !more && self.closing == Closing::No
+    }
+
     /// Whether the peer sends no more requests.
     pub fn is_ended(&self) -> bool {
         self.hung_up || self.said_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_a_connection() {
+        assert!(size_of::<Connection>() <= 3 * 64);
+        let end = std::mem::offset_of!(Records, kernel);
+        let first = std::mem::offset_of!(Records, tx_seq);
+        assert_eq!(first / 64, (end - 1) / 64, "a line for what is beside keys");
     }
 }

@@ -16,62 +16,109 @@ pub struct Exchange {
     input: Vec<u8>,
     /// Until it is sent, which it is as a whole.
     head: Option<Head>,
+    /// Until it is sent, from this offset on.
     body: Option<Object>,
     offset: u64,
-    end: u64,
     /// After this answer no other.
     last: bool,
     /// Whether it is known that a request has begun to come.
     begun: bool,
 }
 
-/// An answer's head, of which nothing is written before its record is made.
+/// An answer's head, of which nothing is written before its record is made: a number, the
+/// length of the object, between what comes before and after it.
 #[derive(Clone, Copy)]
 struct Head {
-    /// With fields that belong to it.
-    status: &'static str,
+    status: Status,
     len: u64,
-    /// The field that says whether the connection stays.
-    connection: &'static str,
+    after: After,
 }
 
-const CLOSE: &str = "Connection: close\r\n";
+#[derive(Clone, Copy)]
+enum Status {
+    Found,
+    NotFound,
+    BadRequest,
+    Method,
+    TooLarge,
+    Fields,
+    Unavailable,
+    Version,
+}
+
+/// What becomes of the connection after an answer.
+#[derive(Clone, Copy)]
+enum After {
+    Stays,
+    /// Which has to be said in HTTP/1.0.
+    StaysOlder,
+    Closes,
+}
+
+/// A head up to its number; the status may have fields that belong to it.
+macro_rules! start {
+    ($status:literal) => {
+        concat!("HTTP/1.1 ", $status, "\r\nContent-Length: ")
+    };
+}
 
 impl Head {
-    /// Calls `write` with its parts, one after the other.
-    fn parts(&self, mut write: impl FnMut(&[u8])) {
-        let mut digits = [0; 20];
-        let (mut at, mut rest) = (digits.len(), self.len);
-        while rest > 0 || at == digits.len() {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
+    fn start(&self) -> &'static [u8] {
+        match self.status {
+            Status::Found => start!("200 OK\r\nContent-Type: application/octet-stream"),
+            Status::NotFound => start!("404 Not Found"),
+            Status::BadRequest => start!("400 Bad Request"),
+            Status::Method => start!("405 Method Not Allowed\r\nAllow: GET, HEAD"),
+            Status::TooLarge => start!("413 Content Too Large"),
+            Status::Fields => start!("431 Request Header Fields Too Large"),
+            Status::Unavailable => start!("503 Service Unavailable"),
+            Status::Version => start!("505 HTTP Version Not Supported"),
         }
-        write(b"HTTP/1.1 ");
-        write(self.status.as_bytes());
-        write(b"\r\nContent-Length: ");
-        write(&digits[at..]);
-        write(b"\r\n");
-        write(self.connection.as_bytes());
-        write(b"\r\n");
+        .as_bytes()
+    }
+
+    fn end(&self) -> &'static [u8] {
+        match self.after {
+            After::Stays => b"\r\n\r\n",
+            After::StaysOlder => b"\r\nConnection: keep-alive\r\n\r\n",
+            After::Closes => b"\r\nConnection: close\r\n\r\n",
+        }
+    }
+
+    fn digits(&self) -> usize {
+        self.len.checked_ilog10().map_or(1, |n| n as usize + 1)
     }
 
     fn len(&self) -> usize {
-        let mut len = 0;
-        self.parts(|part| len += part.len());
-        len
+        self.start().len() + self.digits() + self.end().len()
+    }
+
+    /// Writes it to the beginning of `out`: how many bytes it has.
+    fn write(&self, out: &mut [u8]) -> usize {
+        let (start, end) = (self.start(), self.end());
+        let (to, rest) = out.split_at_mut(start.len());
+        to.copy_from_slice(start);
+        let (digits, rest) = rest.split_at_mut(self.digits());
+        let mut left = self.len;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
+        rest[..end.len()].copy_from_slice(end);
+        start.len() + digits.len() + end.len()
     }
 }
 
 impl Exchange {
     /// Whether there is something to send.
     pub fn answering(&self) -> bool {
-        self.head.is_some() || self.offset < self.end
+        self.head.is_some() || self.body.is_some()
     }
 
     /// Bytes that can be sent.
     pub fn left(&self) -> u64 {
-        self.head.as_ref().map_or(0, Head::len) as u64 + (self.end - self.offset)
+        let body = self.body.as_ref().map_or(0, Object::len);
+        self.head.as_ref().map_or(0, Head::len) as u64 + body - self.offset
     }
 
     /// Whether the answer that was sent, or is being sent, is the last one.
@@ -136,18 +183,16 @@ impl Exchange {
     /// Begins the answer to the first request in `input`: how many bytes it has, 0 if it is
     /// not there as a whole.
     fn parse(&mut self, input: &[u8], objects: &mut Objects, now: Instant) -> usize {
-        self.body = None;
-        (self.offset, self.end) = (0, 0);
         let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut []);
         let len = match request.parse_with_uninit_headers(input, &mut headers) {
             Ok(httparse::Status::Complete(len)) if len <= MAX_REQUEST => len,
             Ok(httparse::Status::Partial) if input.len() < MAX_REQUEST => return 0,
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {
-                return self.refuse("431 Request Header Fields Too Large");
+                return self.refuse(Status::Fields);
             }
-            Err(httparse::Error::Version) => return self.refuse("505 HTTP Version Not Supported"),
-            Err(_) => return self.refuse("400 Bad Request"),
+            Err(httparse::Error::Version) => return self.refuse(Status::Version),
+            Err(_) => return self.refuse(Status::BadRequest),
         };
         let newer = request.version == Some(1);
         let (mut close, mut keep, mut body, mut hosts) = (false, false, false, 0);
@@ -169,47 +214,47 @@ impl Exchange {
             }
         }
         if body {
-            return self.refuse("413 Content Too Large");
+            return self.refuse(Status::TooLarge);
         }
         if newer && hosts != 1 {
-            return self.refuse("400 Bad Request");
+            return self.refuse(Status::BadRequest);
         }
         let method = request.method.unwrap_or_default();
         if method != "GET" && method != "HEAD" {
-            return self.refuse("405 Method Not Allowed\r\nAllow: GET, HEAD");
+            return self.refuse(Status::Method);
         }
         let path = request.path.unwrap_or_default();
         let path = path.split_once('?').map_or(path, |(path, _)| path);
         self.last = close || !newer && !keep;
         let Ok(found) = objects.find(path, now) else {
-            return self.refuse("503 Service Unavailable");
+            return self.refuse(Status::Unavailable);
         };
         let len_of_body = found.as_ref().map_or(0, Object::len);
         self.head = Some(Head {
             status: match found {
-                Some(_) => "200 OK\r\nContent-Type: application/octet-stream",
-                None => "404 Not Found",
+                Some(_) => Status::Found,
+                None => Status::NotFound,
             },
             len: len_of_body,
-            connection: match (self.last, newer) {
-                (true, _) => CLOSE,
-                (false, false) => "Connection: keep-alive\r\n",
-                (false, true) => "",
+            after: match (self.last, newer) {
+                (true, _) => After::Closes,
+                (false, false) => After::StaysOlder,
+                (false, true) => After::Stays,
             },
         });
         if method == "GET" {
-            (self.body, self.end) = (found, len_of_body);
+            self.body = found;
         }
         self.begun = false;
         len
     }
 
     /// Answers what cannot be served; nothing after it can be understood.
-    fn refuse(&mut self, status: &'static str) -> usize {
+    fn refuse(&mut self, status: Status) -> usize {
         self.head = Some(Head {
             status,
             len: 0,
-            connection: CLOSE,
+            after: After::Closes,
         });
         self.last = true;
         0
@@ -223,19 +268,16 @@ impl Exchange {
     pub fn read(&mut self, out: &mut [u8]) -> io::Result<()> {
         let mut at = 0;
         if let Some(head) = self.head.take() {
-            head.parts(|part| {
-                out[at..at + part.len()].copy_from_slice(part);
-                at += part.len();
-            });
+            at = head.write(out);
         }
         let body = &mut out[at..];
         if let Some(object) = &self.body {
             object.read(self.offset, body)?;
             self.offset += body.len() as u64;
-        }
-        if self.offset == self.end {
-            // An idle connection keeps no file open.
-            self.body = None;
+            if self.offset == object.len() {
+                // An idle connection keeps no file open.
+                (self.body, self.offset) = (None, 0);
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A TLS server for files and generated objects that seals the records of all connections
 //! together. See README.md.
 
+mod calls;
 mod connection;
 mod http;
 mod object;

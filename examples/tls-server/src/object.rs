@@ -15,22 +15,32 @@ const PERIOD: usize = 65_521;
 /// The largest generated object in bytes.
 pub const MAX_GENERATED: u64 = 1 << 40;
 
-/// How long an open file is used before it is looked for again, and how many are kept.
+/// How long a file that was found is used before it is looked for again, and how many are kept:
+/// open, or in memory if they have no more bytes than this.
 const KEPT: Duration = Duration::from_secs(1);
 const MOST_KEPT: usize = 256;
+const MAX_IN_MEMORY: u64 = 16 << 10;
 
 /// All there is to serve.
 pub struct Objects {
     pattern: Rc<[u8]>,
     root: Option<PathBuf>,
-    open: HashMap<String, (Instant, Rc<File>, u64)>,
+    /// Those that were found, and until when.
+    files: HashMap<String, (Object, Instant)>,
 }
 
 /// One object, as long as it is being sent.
 #[derive(Clone)]
 pub enum Object {
-    Generated { pattern: Rc<[u8]>, len: u64 },
-    File { file: Rc<File>, len: u64 },
+    /// These bytes, over and over again.
+    Memory {
+        bytes: Rc<[u8]>,
+        len: u64,
+    },
+    File {
+        file: Rc<File>,
+        len: u64,
+    },
 }
 
 impl Objects {
@@ -48,7 +58,7 @@ impl Objects {
         Ok(Objects {
             pattern: std::iter::repeat_with(next).take(PERIOD).collect(),
             root: root.map(Path::canonicalize).transpose()?,
-            open: HashMap::new(),
+            files: HashMap::new(),
         })
     }
 
@@ -61,20 +71,19 @@ impl Objects {
         if let Some(len) = path.strip_prefix("/bytes/") {
             let digits = len.bytes().all(|c| c.is_ascii_digit());
             let len = len.parse().ok().filter(|n| digits && *n <= MAX_GENERATED);
-            let pattern = &self.pattern;
-            return Ok(len.map(|len| Object::Generated {
-                pattern: pattern.clone(),
+            let bytes = &self.pattern;
+            return Ok(len.map(|len| Object::Memory {
+                bytes: bytes.clone(),
                 len,
             }));
         }
-        if let Some((since, file, len)) = self.open.get(path)
-            && now.duration_since(*since) < KEPT
+        if let Some((object, until)) = self.files.get(path)
+            && now < *until
         {
-            let (file, len) = (file.clone(), *len);
-            return Ok(Some(Object::File { file, len }));
+            return Ok(Some(object.clone()));
         }
-        let (file, len) = match self.open(path) {
-            Ok(Some(opened)) => opened,
+        let object = match self.open(path) {
+            Ok(Some(object)) => object,
             Ok(None) => return Ok(None),
             Err(error) => {
                 return match error.kind() {
@@ -85,16 +94,16 @@ impl Objects {
                 };
             }
         };
-        if self.open.len() >= MOST_KEPT {
-            self.open.clear();
+        if self.files.len() >= MOST_KEPT {
+            self.files.clear();
         }
-        let file = Rc::new(file);
-        self.open.insert(path.to_owned(), (now, file.clone(), len));
-        Ok(Some(Object::File { file, len }))
+        let found = (object.clone(), now + KEPT);
+        self.files.insert(path.to_owned(), found);
+        Ok(Some(object))
     }
 
-    /// The file below the root that a path names, and its bytes.
-    fn open(&self, path: &str) -> io::Result<Option<(File, u64)>> {
+    /// The file below the root that a path names.
+    fn open(&self, path: &str) -> io::Result<Option<Object>> {
         let plain = |c: u8| c.is_ascii_alphanumeric() || b"/._-".contains(&c);
         let relative = path.strip_prefix('/').filter(|p| p.bytes().all(plain));
         let (Some(root), Some(relative)) = (&self.root, relative) else {
@@ -108,14 +117,27 @@ impl Objects {
         }
         let file = File::open(whole)?;
         let about = file.metadata()?;
-        Ok(about.is_file().then_some((file, about.len())))
+        let len = about.len();
+        Ok(match about.is_file() {
+            true if len <= MAX_IN_MEMORY => {
+                let mut bytes = vec![0; len as usize];
+                file.read_exact_at(&mut bytes, 0)?;
+                let bytes = bytes.into();
+                Some(Object::Memory { bytes, len })
+            }
+            true => Some(Object::File {
+                file: Rc::new(file),
+                len,
+            }),
+            false => None,
+        })
     }
 }
 
 impl Object {
     pub fn len(&self) -> u64 {
         match self {
-            Object::Generated { len, .. } | Object::File { len, .. } => *len,
+            Object::Memory { len, .. } | Object::File { len, .. } => *len,
         }
     }
 
@@ -125,14 +147,14 @@ impl Object {
     /// If a file has become shorter, or cannot be read.
     pub fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         match self {
-            Object::Generated { pattern, .. } => {
-                let mut at = (offset % PERIOD as u64) as usize;
-                let mut out = out;
+            Object::Memory { bytes, .. } => {
+                let (mut out, mut offset) = (out, offset);
                 while !out.is_empty() {
-                    let n = out.len().min(PERIOD - at);
-                    let (now, later) = out.split_at_mut(n);
-                    now.copy_from_slice(&pattern[at..at + n]);
-                    (out, at) = (later, 0);
+                    let at = (offset % bytes.len() as u64) as usize;
+                    let n = out.len().min(bytes.len() - at);
+                    let now = out.split_off_mut(..n).expect("not more than all");
+                    now.copy_from_slice(&bytes[at..at + n]);
+                    offset += n as u64;
                 }
                 Ok(())
             }
@@ -179,8 +201,18 @@ mod tests {
             let mut text = [0; 4];
             object.read(0, &mut text).expect("a file");
             assert_eq!(&text, b"file");
-            assert!(object.read(1, &mut text).is_err());
+            assert_eq!(object.len(), 4);
         }
+        // One that is not kept in memory becomes shorter.
+        let large = folder.join("root/large");
+        std::fs::write(&large, vec![7; MAX_IN_MEMORY as usize + 1]).expect("a file");
+        let object = objects.find("/large", now).expect("a file that opens");
+        let object = object.expect("a file");
+        let mut end = [0; 4];
+        object.read(object.len() - 4, &mut end).expect("a file");
+        assert_eq!(end, [7; 4]);
+        std::fs::write(&large, "file").expect("a file");
+        assert!(object.read(object.len() - 4, &mut end).is_err());
         let pipe = std::process::Command::new("mkfifo")
             .arg(folder.join("root/pipe"))
             .status();

@@ -1,7 +1,8 @@
 //! The records of a turn: those of all connections that can be written to, or have something
 //! to be read, side by side in one buffer and sealed or opened together.
 
-use aescomb::{AnyKey, Comb, Error, Message, Mode, OpenError, Status};
+use aescomb::modes::AnyMode;
+use aescomb::{Comb, Error, Keys, Message, Messages, OpenError, Status};
 use aescomb_rustls::record::{Frame, RecordKey};
 use std::ops::Range;
 
@@ -33,6 +34,7 @@ pub struct Count {
 pub struct Engine {
     comb: Comb,
     one_by_one: bool,
+    messages: Messages,
     pub sealed: Count,
     pub opened: Count,
 }
@@ -43,18 +45,19 @@ impl Engine {
         Engine {
             comb: Comb::new(),
             one_by_one,
+            messages: Messages::new(),
             sealed: Count::default(),
             opened: Count::default(),
         }
     }
 
-    /// Seals records in `buffer`, in the order of whose places they are.
+    /// Seals records in `buffer`, in the order of whose places they are, under keys of one mode.
     ///
     /// # Errors
     /// If a record is too long for its suite: none is sealed then.
     pub fn seal<'a>(
         &mut self,
-        buffer: &'a mut [u8],
+        buffer: &mut [u8],
         records: &'a [Record],
         key: impl Fn(usize) -> &'a RecordKey,
     ) -> Result<(), Error> {
@@ -67,23 +70,33 @@ impl Engine {
             count.add(records.len(), records.len());
             return Ok(());
         }
-        for mut group in groups(buffer, records, key, Frame::to_seal) {
-            group.run(count, |keys, batch| match keys {
-                [key] => comb.seal(*key, batch),
-                keys => comb.seal(keys, batch),
-            })?;
+        for (part, alone) in parts(records) {
+            let part = &records[part];
+            count.add(part.len(), 1);
+            let messages = messages(buffer, part, Frame::to_seal);
+            if alone {
+                let key = key(part[0].connection).key();
+                comb.seal(key, self.messages.collect(messages))?;
+            } else {
+                let keys = part.iter().map(|record| key(record.connection).key());
+                let messages = messages.zip(keys).map(|(message, key)| message.key(key));
+                comb.seal(
+                    Keys::<AnyMode>::of_messages(),
+                    self.messages.collect(messages),
+                )?;
+            }
         }
         Ok(())
     }
 
-    /// Opens records in `buffer`, in the order of whose places they are. Those whose tags are
-    /// wrong are put into `bad`, by their places in `records`.
+    /// Opens records in `buffer`, in the order of whose places they are, under keys of one mode.
+    /// Those whose tags are wrong are put into `bad`, by their places in `records`.
     ///
     /// # Errors
     /// If a record is too long for its suite: none is opened then.
     pub fn open<'a>(
         &mut self,
-        buffer: &'a mut [u8],
+        buffer: &mut [u8],
         records: &'a [Record],
         key: impl Fn(usize) -> &'a RecordKey,
         bad: &mut Vec<usize>,
@@ -104,24 +117,28 @@ impl Engine {
             count.add(records.len(), records.len());
             return Ok(());
         }
-        for mut group in groups(buffer, records, key, Frame::to_open) {
-            let mut failed = false;
-            group.run(count, |keys, batch| {
-                let opened = match keys {
-                    [key] => comb.open(*key, batch),
-                    keys => comb.open(keys, batch),
-                };
-                match opened {
-                    Err(OpenError::Refused(error)) => return Err(error),
-                    Err(OpenError::Failed(_)) => failed = true,
-                    Ok(()) => {}
+        for (places, alone) in parts(records) {
+            let part = &records[places.clone()];
+            count.add(part.len(), 1);
+            let messages = messages(buffer, part, Frame::to_open);
+            let (opened, batch) = if alone {
+                let key = key(part[0].connection).key();
+                let batch = self.messages.collect(messages);
+                (comb.open(key, batch), batch)
+            } else {
+                let keys = part.iter().map(|record| key(record.connection).key());
+                let messages = messages.zip(keys).map(|(message, key)| message.key(key));
+                let batch = self.messages.collect(messages);
+                (comb.open(Keys::<AnyMode>::of_messages(), batch), batch)
+            };
+            match opened {
+                Ok(()) => {}
+                Err(OpenError::Refused(error)) => return Err(error),
+                Err(OpenError::Failed(_)) => {
+                    let wrong = |message: &Message| message.status() != Status::Done;
+                    let outcomes = places.zip(batch);
+                    bad.extend(outcomes.filter(|(_, m)| wrong(m)).map(|(place, _)| place));
                 }
-                Ok(())
-            })?;
-            if failed {
-                let outcomes = group.places.iter().zip(&group.batch);
-                let wrong = outcomes.filter(|(_, message)| message.status() != Status::Done);
-                bad.extend(wrong.map(|(place, _)| *place));
             }
         }
         Ok(())
@@ -135,86 +152,86 @@ impl Count {
     }
 }
 
-/// The records of one mode.
-#[derive(Default)]
-struct Group<'a> {
-    keys: Vec<&'a AnyKey>,
-    batch: Vec<Message<'a>>,
-    /// For each key, where its messages begin.
-    firsts: Vec<usize>,
-    /// The messages' places among the records.
-    places: Vec<usize>,
+/// Where the records are that go in a call each, and whether they are of one connection, which
+/// has enough by itself.
+fn parts(records: &[Record]) -> impl Iterator<Item = (Range<usize>, bool)> {
+    let (mut done, mut end) = (0, 0);
+    let mut runs = records.chunk_by(|a, b| a.connection == b.connection);
+    let mut next = None;
+    std::iter::from_fn(move || {
+        if let Some(part) = next.take() {
+            return Some(part);
+        }
+        for run in runs.by_ref() {
+            let first = end;
+            end += run.len();
+            if run.len() >= OWN_CALL {
+                let before = std::mem::replace(&mut done, end)..first;
+                if before.is_empty() {
+                    return Some((first..end, true));
+                }
+                next = Some((first..end, true));
+                return Some((before, false));
+            }
+        }
+        let rest = std::mem::replace(&mut done, end)..end;
+        (!rest.is_empty()).then_some((rest, false))
+    })
 }
 
-fn groups<'a>(
+/// The records' messages.
+#[inline(always)]
+fn messages<'a>(
     mut buffer: &'a mut [u8],
     records: &'a [Record],
-    key: impl Fn(usize) -> &'a RecordKey,
     message: impl Fn(&'a Frame, &'a mut [u8]) -> Message<'a>,
-) -> [Group<'a>; 2] {
-    let mut groups = [Group::default(), Group::default()];
-    if let Some(first) = records.first() {
-        // Mostly all are of one mode.
-        let group = &mut groups[usize::from(key(first.connection).mode() == Mode::Gcm)];
-        group.keys.reserve(records.len());
-        group.firsts.reserve(records.len());
-        group.batch.reserve(records.len());
-        group.places.reserve(records.len());
-    }
-    let (mut start, mut last) = (0, None);
-    let mut which = 0;
-    for (place, record) in records.iter().enumerate() {
-        let (_, rest) = buffer.split_at_mut(record.range.start - start);
-        let (bytes, rest) = rest.split_at_mut(record.range.len());
-        (buffer, start) = (rest, record.range.end);
-        let another = last != Some(record.connection);
-        if another {
-            last = Some(record.connection);
-            let key = key(record.connection);
-            which = usize::from(key.mode() == Mode::Gcm);
-            groups[which].keys.push(key.key());
-            let first = groups[which].batch.len();
-            groups[which].firsts.push(first);
-        }
-        let group = &mut groups[which];
-        let at = (group.keys.len() - 1) as u32;
-        group
-            .batch
-            .push(message(&record.frame, bytes).key_index(at));
-        group.places.push(place);
-    }
-    groups
+) -> impl Iterator<Item = Message<'a>> {
+    let mut start = 0;
+    records.iter().map(move |record| {
+        let bytes = buffer.split_off_mut(..record.range.end - start);
+        let bytes = &mut bytes.expect("a place in the buffer")[record.range.start - start..];
+        start = record.range.end;
+        message(&record.frame, bytes)
+    })
 }
 
-impl<'a> Group<'a> {
-    /// One call for all messages, but for those keys that have enough by themselves.
-    fn run(
-        &mut self,
-        count: &mut Count,
-        mut call: impl FnMut(&[&'a AnyKey], &mut [Message<'a>]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Group {
-            keys,
-            batch,
-            firsts,
-            ..
-        } = self;
-        let mut run = |keys: &[&'a AnyKey], batch: &mut [Message<'a>]| {
-            if batch.is_empty() {
-                return Ok(());
-            }
-            count.add(batch.len(), 1);
-            call(keys, batch)
-        };
-        let mut done = 0;
-        for (i, &first) in firsts.iter().enumerate() {
-            let end = firsts.get(i + 1).copied().unwrap_or(batch.len());
-            if end - first >= OWN_CALL {
-                run(keys, &mut batch[done..first])?;
-                run(&keys[i..=i], &mut batch[first..end])?;
-                done = end;
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_records() {
+        let key = RecordKey::extracted(
+            aescomb_rustls::kernel::TLS13_AES_128_CCM_SHA256,
+            rustls::ConnectionTrafficSecrets::Aes128Gcm {
+                key: [1; 32].into(),
+                iv: [2; 12].into(),
+            },
+        );
+        let frame = key.expect("a key").inbound(0, &[23; 60]).expect("a record");
+        for (runs, expected) in [
+            (&[][..], &[][..]),
+            (&[1, 2, 15], &[(0..18, false)]),
+            (&[16], &[(0..16, true)]),
+            (
+                &[16, 17, 1],
+                &[(0..16, true), (16..33, true), (33..34, false)],
+            ),
+            (
+                &[1, 16, 3, 2],
+                &[(0..1, false), (1..17, true), (17..22, false)],
+            ),
+        ] {
+            let records: Vec<_> = (0..runs.len())
+                .flat_map(|connection| std::iter::repeat_n(connection, runs[connection]))
+                .map(|connection| Record {
+                    range: 0..60,
+                    frame,
+                    connection,
+                })
+                .collect();
+            let found: Vec<_> = parts(&records).collect();
+            assert_eq!(found, expected, "{runs:?}");
         }
-        run(keys, &mut batch[done..])
     }
 }

@@ -4,14 +4,16 @@
 //! records together, makes records for all connections that can be written to, seals them
 //! together, and sends them.
 
+use crate::calls::{Call, Caller};
 use crate::connection::{
-    Closing, Connection, Direction, Handshake, MAX_BURST, MAX_RECEIVED, Received, Records, Tls,
+    Closing, Connection, Handshake, MAX_BURST, MAX_RECEIVED, ROOM, Received, Records, Tls,
     handshake,
 };
 use crate::object::Objects;
 use crate::records::{BUFFER, Count, Engine, Record};
 use crate::{Layer, Options};
-use aescomb_rustls::record::MAX_DATA;
+use aescomb::Mode;
+use aescomb_rustls::record::{MAX_DATA, RecordKey};
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
@@ -23,6 +25,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -62,10 +65,13 @@ pub struct Server {
     reading: VecDeque<usize>,
     sending: VecDeque<usize>,
     engine: Engine,
+    caller: Caller,
+    calls: Vec<Call>,
     /// What was received in this turn, and what will be sent.
     inbox: Box<[u8]>,
     outbox: Box<[u8]>,
-    records: Vec<Record>,
+    /// Records of a turn, those of each mode by themselves: a call is for one mode.
+    records: [Vec<Record>; 2],
     bad: Vec<usize>,
     slots: Vec<Slot>,
     spans: Vec<Span>,
@@ -81,6 +87,8 @@ struct Slot {
     connection: usize,
     at: usize,
     end: usize,
+    /// Whether it is among those that have called the system.
+    called: bool,
     done: bool,
 }
 
@@ -93,6 +101,9 @@ struct Span {
     new_key: bool,
     /// Whether there is data of an answer in it.
     data: bool,
+    /// Whether nothing is to be done for the connection once all of it is sent: then it need
+    /// not be looked at again, after the system has had the caches.
+    rests: bool,
 }
 
 impl Server {
@@ -117,6 +128,8 @@ impl Server {
             signals,
             tls,
             engine: Engine::new(options.layer == Layer::Single),
+            caller: Caller::new(),
+            calls: Vec::new(),
             options,
             objects,
             connections: Slab::new(),
@@ -124,7 +137,7 @@ impl Server {
             sending: VecDeque::new(),
             inbox: vec![0; BUFFER].into_boxed_slice(),
             outbox: vec![0; BUFFER].into_boxed_slice(),
-            records: Vec::new(),
+            records: Default::default(),
             bad: Vec::new(),
             slots: Vec::new(),
             spans: Vec::new(),
@@ -246,7 +259,7 @@ impl Server {
             };
             let tls = match self.options.layer {
                 Layer::Batch | Layer::Single => UnbufferedServerConnection::new(self.tls.clone())
-                    .map(|tls| Tls::Handshake(Box::new(tls), 0)),
+                    .map(|tls| Tls::Handshake(Box::new((tls, 0)))),
                 _ => ServerConnection::new(self.tls.clone()).map(|mut tls| {
                     // A turn puts no more into it than ours has.
                     tls.set_buffer_limit(None);
@@ -307,7 +320,7 @@ impl Server {
     /// what is in them.
     fn receive(&mut self) {
         let mut used = 0;
-        self.fetch(&self.reading);
+        self.calls.clear();
         for _ in 0..self.reading.len() {
             if used + MAX_RECEIVED > BUFFER {
                 break;
@@ -324,22 +337,38 @@ impl Server {
                 self.receive_by_rustls(id);
                 continue;
             }
-            let room = &mut self.inbox[used..used + MAX_RECEIVED];
-            match receive_bytes(connection, room) {
-                Ok(0) => self.nothing_more(id),
-                Ok(len) => {
-                    self.slots.push(Slot {
-                        connection: id,
-                        at: used,
-                        end: used + len,
-                        done: false,
-                    });
-                    used += len;
-                }
-                Err(_) => self.remove(id),
+            let kept = used + connection.partial.len();
+            if kept > used {
+                self.inbox[used..kept].copy_from_slice(&connection.partial);
+                connection.partial.clear();
             }
+            let end = (kept + usize::from(connection.room)).min(used + MAX_RECEIVED);
+            let called = connection.readable && kept < end;
+            if called {
+                let socket = connection.socket.as_raw_fd();
+                self.calls.push(Call::new(socket, kept..end));
+            }
+            self.slots.push(Slot {
+                connection: id,
+                at: used,
+                end: kept,
+                called,
+                done: false,
+            });
+            used = if called { end } else { kept };
         }
+        self.caller.receive(&mut self.inbox, &mut self.calls);
         let mut slots = std::mem::take(&mut self.slots);
+        self.fetch(slots.iter().map(|slot| slot.connection));
+        let calls = std::mem::take(&mut self.calls);
+        let called = slots.iter_mut().filter(|slot| slot.called);
+        for (slot, call) in called.zip(&calls) {
+            slot.end += self.received(slot.connection, call);
+        }
+        self.calls = calls;
+        for slot in &mut slots {
+            slot.done = slot.at == slot.end;
+        }
         while self.open(&mut slots) {}
         for slot in slots.drain(..) {
             let Some(connection) = self.connections.get_mut(slot.connection) else {
@@ -356,11 +385,31 @@ impl Server {
         self.slots = slots;
     }
 
+    /// What came of a call for a connection: how many bytes it has received.
+    fn received(&mut self, id: usize, call: &Call) -> usize {
+        let connection = &mut self.connections[id];
+        match call.result() {
+            Ok(None) => connection.readable = false,
+            Ok(Some(0)) => {
+                connection.hung_up = true;
+                connection.readable = false;
+            }
+            Ok(Some(len)) => {
+                // If there was less than room, there was no more, or an event will say so.
+                let filled = len == call.room();
+                connection.readable = filled || connection.reads_to_end;
+                connection.room = if filled { MAX_RECEIVED } else { ROOM } as u16;
+                return len;
+            }
+            Err(_) => self.remove(id),
+        }
+        0
+    }
+
     /// Looks at all connections of a list, one right after the other: what of them is
-    /// not in a cache comes from memory side by side, instead of one line at a time between
-    /// calls of the system.
-    fn fetch(&self, list: &VecDeque<usize>) {
-        let places = list.iter().filter_map(|id| self.connections.get(*id));
+    /// not in a cache comes from memory side by side, instead of one line at a time.
+    fn fetch(&self, list: impl Iterator<Item = usize>) {
+        let places = list.filter_map(|id| self.connections.get(id));
         let sum = places.fold(0, |sum: u64, connection| {
             sum.wrapping_add(connection.look())
         });
@@ -369,30 +418,28 @@ impl Server {
 
     /// The next record of every slot: whether there may be more.
     fn open(&mut self, slots: &mut [Slot]) -> bool {
-        self.records.clear();
         for slot in slots.iter_mut().filter(|slot| !slot.done) {
             slot.done = !self.next_record(slot);
         }
-        let Server {
-            engine,
-            connections,
-            inbox,
-            records,
-            bad,
-            ..
-        } = self;
-        if records.is_empty() {
-            return slots.iter().any(|slot| !slot.done);
+        for i in 0..self.records.len() {
+            let mut records = std::mem::take(&mut self.records[i]);
+            let Server {
+                engine,
+                connections,
+                inbox,
+                bad,
+                ..
+            } = self;
+            let opened = engine.open(inbox, &records, |id| &ours(connections, id).rx, bad);
+            opened.expect("records of allowed lengths");
+            bad.sort_unstable();
+            for (i, record) in records.drain(..).enumerate() {
+                let bad = self.bad.binary_search(&i).is_ok();
+                self.opened(&record, bad);
+            }
+            self.records[i] = records;
         }
-        let opened = engine.open(inbox, records, |id| &ours(connections, id).rx.key, bad);
-        opened.expect("records of allowed lengths");
-        bad.sort_unstable();
-        let records = std::mem::take(&mut self.records);
-        for (i, record) in records.iter().enumerate() {
-            self.opened(record, self.bad.binary_search(&i).is_ok());
-        }
-        self.records = records;
-        true
+        slots.iter().any(|slot| !slot.done)
     }
 
     /// Puts the next record of a slot among those that are to be opened, or goes on with its
@@ -421,16 +468,16 @@ impl Server {
         }
         let alert = match records.next_record(received) {
             Ok(None) => return false,
-            Ok(Some(len)) => match records.rx.key.inbound(records.rx.seq, &received[..len]) {
+            Ok(Some(len)) => match records.rx.inbound(records.rx_seq, &received[..len]) {
                 Ok(frame) => {
-                    records.rx.seq += 1;
-                    self.records.push(Record {
+                    records.rx_seq += 1;
+                    self.records[place(&records.rx)].push(Record {
                         range: slot.at..slot.at + len,
                         frame,
                         connection: id,
                     });
                     slot.at += len;
-                    return true;
+                    return slot.at < slot.end;
                 }
                 Err(alert) => alert,
             },
@@ -444,9 +491,10 @@ impl Server {
     /// Goes on with a handshake: how many bytes are done with.
     fn handshake(&mut self, id: usize, received: std::ops::Range<usize>) -> usize {
         let connection = &mut self.connections[id];
-        let Tls::Handshake(tls, seen) = &mut connection.tls else {
+        let Tls::Handshake(tls) = &mut connection.tls else {
             return 0;
         };
+        let (tls, seen) = &mut **tls;
         let mut used = 0;
         let full = received.len() >= MAX_RECEIVED;
         let step = handshake(
@@ -473,13 +521,13 @@ impl Server {
     fn shaken(&mut self, id: usize) {
         let connection = &mut self.connections[id];
         let tls = match std::mem::replace(&mut connection.tls, Tls::Gone) {
-            Tls::Handshake(tls, _) => tls,
+            Tls::Handshake(tls) => tls.0,
             other => {
                 connection.tls = other;
                 return;
             }
         };
-        match Records::taken(*tls) {
+        match Records::taken(tls) {
             Ok(records) => connection.tls = Tls::Ours(Box::new(records)),
             Err(_) => return self.remove(id),
         }
@@ -581,8 +629,8 @@ impl Server {
     /// Makes records for all connections that can be written to, seals and sends them.
     fn send(&mut self) {
         let mut used = 0;
-        self.fetch(&self.sending);
-        self.records.clear();
+        self.fetch(self.sending.iter().copied());
+        self.calls.clear();
         for _ in 0..self.sending.len() {
             if used + MAX_RECORD > BUFFER {
                 break;
@@ -603,17 +651,25 @@ impl Server {
             }
             let start = used;
             match self.fill(id, &mut used) {
-                Ok((new_key, data)) => self.spans.push(Span {
-                    connection: id,
-                    start,
-                    end: used,
-                    new_key,
-                    data,
-                }),
+                Ok((new_key, data)) => {
+                    let connection = &self.connections[id];
+                    let socket = connection.socket.as_raw_fd();
+                    self.calls.push(Call::new(socket, start..used));
+                    self.spans.push(Span {
+                        connection: id,
+                        start,
+                        end: used,
+                        new_key,
+                        data,
+                        rests: !new_key && connection.rests(self.now + self.options.idle),
+                    });
+                }
                 // An object that cannot be read: the peer sees that something is missing.
                 Err(_) => {
-                    while self.records.last().is_some_and(|r| r.connection == id) {
-                        self.records.pop();
+                    for records in &mut self.records {
+                        while records.last().is_some_and(|r| r.connection == id) {
+                            records.pop();
+                        }
                     }
                     used = start;
                     self.remove(id);
@@ -627,15 +683,18 @@ impl Server {
             records,
             ..
         } = self;
-        if !records.is_empty() {
-            let sealed = engine.seal(outbox, records, |id| &ours(connections, id).tx.key);
+        for records in records {
+            let sealed = engine.seal(outbox, records, |id| &ours(connections, id).tx);
             sealed.expect("records of allowed lengths");
+            records.clear();
         }
         let mut spans = std::mem::take(&mut self.spans);
-        for span in spans.drain(..) {
-            self.send_span(span);
+        let mut calls = std::mem::take(&mut self.calls);
+        self.caller.send(&self.outbox, &mut calls);
+        for (span, call) in spans.drain(..).zip(&calls) {
+            self.sent(span, call);
         }
-        self.spans = spans;
+        (self.spans, self.calls) = (spans, calls);
     }
 
     /// Makes the records of a connection from `used` on: whether a new key follows them,
@@ -646,18 +705,19 @@ impl Server {
         let Tls::Ours(ours) = &mut connection.tls else {
             return Ok((false, false));
         };
-        let mut add = |tx: &mut Direction,
+        let mut add = |tx: &RecordKey,
+                       seq: &mut u64,
                        content: ContentType,
                        len: usize,
                        write: &mut dyn FnMut(&mut [u8]) -> io::Result<()>| {
-            let record = &mut self.outbox[*used..][..tx.key.record_len(len)];
-            let prefix = tx.key.prefix();
+            let record = &mut self.outbox[*used..][..tx.record_len(len)];
+            let prefix = tx.prefix();
             write(&mut record[prefix..prefix + len])?;
-            let frame = tx.key.frame(tx.seq, content, record);
-            tx.seq += 1;
+            let frame = tx.frame(*seq, content, record);
+            *seq += 1;
             let range = *used..*used + record.len();
             *used = range.end;
-            self.records.push(Record {
+            self.records[place(tx)].push(Record {
                 range,
                 frame,
                 connection: id,
@@ -672,10 +732,16 @@ impl Server {
                 connection.closing = Closing::Sending;
             }
             while let Some((content, bytes, new_key)) = ours.take_due() {
-                let room = add(&mut ours.tx, content, bytes.len(), &mut |to| {
-                    to.copy_from_slice(&bytes);
-                    Ok(())
-                })?;
+                let room = add(
+                    &ours.tx,
+                    &mut ours.tx_seq,
+                    content,
+                    bytes.len(),
+                    &mut |to| {
+                        to.copy_from_slice(&bytes);
+                        Ok(())
+                    },
+                )?;
                 if new_key || !room {
                     return Ok((new_key, burst > 0));
                 }
@@ -684,14 +750,18 @@ impl Server {
             if connection.closing != Closing::No || !exchange.answering() {
                 return Ok((false, burst > 0));
             }
-            if burst == connection.burst {
+            if burst == usize::from(connection.burst) {
                 return Ok((false, true));
             }
             burst += 1;
             let len = exchange.left().min(MAX_DATA as u64) as usize;
-            let room = add(&mut ours.tx, ContentType::ApplicationData, len, &mut |to| {
-                exchange.read(to)
-            })?;
+            let room = add(
+                &ours.tx,
+                &mut ours.tx_seq,
+                ContentType::ApplicationData,
+                len,
+                &mut |to| exchange.read(to),
+            )?;
             if !exchange.answering() {
                 exchange.next(&mut self.objects, self.now);
                 if !exchange.answering() && (exchange.is_last() || self.stopping.is_some() || ended)
@@ -706,32 +776,36 @@ impl Server {
         }
     }
 
-    fn send_span(&mut self, span: Span) {
-        let id = span.connection;
-        let Some(connection) = self.connections.get_mut(id) else {
+    /// What came of sending a span.
+    fn sent(&mut self, span: Span, call: &Call) {
+        let (id, len) = (span.connection, span.end - span.start);
+        let sent = call.result();
+        if span.rests && matches!(sent, Ok(Some(sent)) if sent == len) {
             return;
+        }
+        let Ok(sent) = sent else {
+            return self.remove(id);
         };
+        let connection = &mut self.connections[id];
         if span.new_key
             && let Tls::Ours(records) = &mut connection.tls
             && records.next_key().is_err()
         {
             return self.remove(id);
         }
-        let bytes = &self.outbox[span.start..span.end];
-        let sent = match send_bytes(connection, bytes) {
-            Ok(sent) => sent,
-            Err(_) => return self.remove(id),
-        };
+        let sent = sent.unwrap_or(0);
         if sent > 0 && span.data && connection.closing == Closing::No {
             connection.deadline = self.now + self.options.idle;
         }
-        if sent < bytes.len() {
-            connection.pending.extend_from_slice(&bytes[sent..]);
+        if sent < len {
+            connection.writable = false;
+            let rest = &self.outbox[span.start + sent..span.end];
+            connection.pending.extend_from_slice(rest);
             connection.pending_data = span.data;
-            connection.burst = (sent / MAX_RECORD).clamp(1, MAX_BURST);
+            connection.burst = (sent / MAX_RECORD).clamp(1, MAX_BURST) as u8;
             return;
         }
-        connection.burst = (connection.burst * 2).min(MAX_BURST);
+        connection.burst = (connection.burst * 2).min(MAX_BURST as u8);
         self.go_on(id);
     }
 
@@ -741,7 +815,7 @@ impl Server {
             return;
         };
         let pending = std::mem::take(&mut connection.pending);
-        let from = connection.pending_sent;
+        let from = connection.pending_sent as usize;
         let sent = match send_bytes(connection, &pending[from..]) {
             Ok(sent) => sent,
             Err(_) => return self.remove(id),
@@ -751,7 +825,7 @@ impl Server {
         }
         if from + sent < pending.len() {
             connection.pending = pending;
-            connection.pending_sent = from + sent;
+            connection.pending_sent = (from + sent) as u32;
         } else {
             // Its memory is given back.
             connection.pending_sent = 0;
@@ -949,6 +1023,11 @@ impl Server {
             }
         }
     }
+}
+
+/// Where records under a key are in a turn's lists.
+fn place(key: &RecordKey) -> usize {
+    usize::from(key.mode() == Mode::Gcm)
 }
 
 fn ours(connections: &Slab<Connection>, id: usize) -> &Records {
