@@ -25,8 +25,16 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::{Arc, Mutex, TryLockError};
 
-/// Bytes from which on memory is kept, and comes from the operating system otherwise.
-const LEAST: usize = 1 << 20;
+/// Bytes from which on memory is kept, and comes from the operating system otherwise, as with
+/// C libraries.
+const LEAST: usize = 1 << 17;
+
+/// Bytes from which on memory that is kept stays the system's to take. To say so of less, which
+/// is not in huge pages, costs more than it is worth.
+const HUGE: usize = 1 << 20;
+
+/// As many that are smaller are kept at most.
+const FEW: usize = 16;
 
 /// Bytes from which on memory that is not kept comes from the operating system, as from
 /// there on C libraries keep none either.
@@ -73,7 +81,11 @@ impl Kept {
 
     /// What is to be freed instead: what was kept longest, or this.
     fn give(&mut self, block: Mapped) -> Vec<Mapped> {
-        if block.len > self.most || !block.give_up() {
+        let kept = match block.len < HUGE {
+            true => self.blocks.iter().filter(|other| other.len < HUGE).count() < FEW,
+            false => block.give_up(),
+        };
+        if !kept || block.len > self.most {
             return vec![block];
         }
         self.bytes += block.len;
@@ -119,7 +131,7 @@ impl Mapped {
     /// Of at least so many bytes, that is [`LEAST`] or more; in huge pages, if there are such.
     fn new(bytes: usize) -> Option<Mapped> {
         // Results of similar columns are not equally long.
-        let step = (bytes.checked_next_power_of_two()? / 8).max(LEAST);
+        let step = bytes.checked_next_power_of_two()? / 8;
         let len = bytes.checked_next_multiple_of(step)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -128,7 +140,7 @@ impl Mapped {
         if start == libc::MAP_FAILED {
             return None;
         }
-        // Without huge pages it only takes longer.
+        // Without huge pages, which less than 2 MiB have not, it only takes longer.
         // SAFETY: the pages are those of above.
         unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
         let start = NonNull::new(start.cast())?;
@@ -181,13 +193,16 @@ pub enum Keep {
 
 impl Block {
     fn new(bytes: usize, keep: Keep) -> Result<Block, TryReserveError> {
-        let mapped = match keep {
-            Keep::Yes if bytes >= LEAST => {
-                let kept = Kept::with(|kept| kept.take(bytes));
-                kept.flatten().or_else(|| Mapped::new(bytes))
-            }
-            Keep::No if bytes >= LARGE => Mapped::new(bytes),
+        let take = |kept: &mut Kept| (bytes <= kept.most).then(|| kept.take(bytes));
+        let kept = match keep {
+            Keep::Yes if bytes >= LEAST => Kept::with(take).flatten(),
             _ => None,
+        };
+        let mapped = match kept {
+            Some(kept) => kept.or_else(|| Mapped::new(bytes)),
+            // The allocator may keep it.
+            None if bytes < LARGE => None,
+            None => Mapped::new(bytes),
         };
         if mapped.is_some() {
             return Ok(Block::Mapped(mapped, keep));
@@ -427,6 +442,14 @@ mod tests {
         for (mib, freed) in [(3, 0), (4, 0), (2, 1), (9, 1), (8, 2)] {
             assert_eq!(kept.give(mapped(mib)).len(), freed, "{mib}");
         }
+        // Of small ones only some, whatever room there is.
+        kept.most = 64 << 20;
+        for i in 0..20 {
+            let freed = kept.give(Mapped::new(LEAST).unwrap());
+            assert_eq!(freed.len(), usize::from(i >= FEW));
+        }
+        kept.blocks.truncate(1);
+        kept.bytes = 8 << 20;
         assert_eq!(kept.bytes, 8 << 20);
         assert!(kept.take(3 << 20).is_none());
         assert!(kept.take(9 << 20).is_none());

@@ -95,7 +95,11 @@ impl<'a> Chosen<'a> {
 
     /// The rows that have a message.
     pub fn rows(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.count()).map(move |i| self.row(i))
+        let all = match self.rows {
+            Some(_) => 0..0,
+            None => self.range(),
+        };
+        self.rows.unwrap_or_default().iter().copied().chain(all)
     }
 
     /// The rows, counted from the beginning of the stretch.

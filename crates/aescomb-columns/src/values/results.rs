@@ -1,7 +1,6 @@
 //! Arrays of results.
 
 use super::{Chosen, Keep, room};
-use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
     StringViewType, Utf8Type,
@@ -210,16 +209,15 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         if rows.are_all() && self.failed.is_empty() {
             return None;
         }
-        let mut valid = BooleanBufferBuilder::new(count);
-        valid.append_n(count, rows.are_all());
-        if !rows.are_all() {
-            rows.places().for_each(|i| valid.set_bit(i, true));
-        }
+        let mut valid = vec![0u8; count.div_ceil(8)];
+        rows.places().for_each(|i| valid[i / 8] |= 1 << (i % 8));
         let start = rows.range().start;
         for i in self.failed {
-            valid.set_bit(rows.row(*i) - start, false);
+            let i = rows.row(*i) - start;
+            valid[i / 8] &= !(1 << (i % 8));
         }
-        Some(NullBuffer::new(valid.finish()))
+        let valid = BooleanBuffer::new(Buffer::from_vec(valid), 0, count);
+        Some(NullBuffer::new(valid))
     }
 
     /// Where the values of all rows begin and end, of which those of null ones are empty.
