@@ -4,7 +4,7 @@ use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
+use aescomb_columns::values::{self, Chosen, Flat, Keep, Present, Results, Room, Values};
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
     StringViewType, Utf8Type,
@@ -334,7 +334,7 @@ impl Part {
     }
 
     /// Appends the rows that are not null.
-    fn present(&self, indices: Option<Indices>, rows: &mut Vec<usize>) -> Read<()> {
+    fn present(&self, indices: Option<Indices>, rows: &mut Room<usize>) -> Read<()> {
         let Shape { len, offset, .. } = self.shape;
         if let (Some(indices), true) = (indices, self.has_null_values()) {
             let (own, values, keys) = (self.own(), self.values()?, self.keys(indices)?);
@@ -562,7 +562,7 @@ impl Arrow {
             let arrays = self.dictionaries().map(|dictionary| {
                 let dictionary = dictionary?;
                 let given = &dictionary.values;
-                let places = (0..given.len()).filter(|i| given[*i].is_some()).collect();
+                let places: Vec<usize> = (0..given.len()).filter(|i| given[*i].is_some()).collect();
                 let present = Present::these(places, given.len());
                 let slices: Vec<&[u8]> = given.iter().flatten().copied().collect();
                 let values = gathered(&slices, present.whole(), of)?;
@@ -604,7 +604,8 @@ impl Arrow {
         if !self.parts.iter().any(Part::has_nulls) {
             return Ok(Present::all(self.len()));
         }
-        let mut rows = errors::room(self.len())?;
+        let rows = values::room(self.len(), Keep::Yes);
+        let mut rows = rows.map_err(|error| errors::system(error.into()))?;
         for part in &self.parts {
             let read = part.present(self.of.indices, &mut rows);
             read.map_err(|text| self.broken(text))?;
@@ -698,7 +699,7 @@ fn gathered(slices: &[&[u8]], rows: Chosen<'_>, of: &DataType) -> PyResult<Array
     }
     let results = Results {
         bytes: Buffer::from_vec(bytes),
-        ends,
+        ends: ends.into(),
         rows,
         failed: &[],
         row: &|i| rows.row(i),

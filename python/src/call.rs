@@ -10,14 +10,15 @@ use crate::key::{Held, Key};
 use crate::output::{Lengths, Output};
 use aescomb::{Allowed, Info, Offset, Op};
 use aescomb_columns::values::{
-    self, Chosen, Columns, Flat, Keyed, Made, Present, Results, Stopped, Values,
+    self, Chosen, Columns, Flat, Keep, Keyed, Made, Present, Results, Soon, Stopped, Values,
 };
 use arrow_array::{ArrayRef, OffsetSizeTrait};
-use arrow_buffer::Buffer;
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -103,12 +104,20 @@ impl<'a, O: Offset + OffsetSizeTrait> Packable<'a, O> {
         least == 0 || self.rows.places().all(|i| self.texts.len_of(i) >= least)
     }
 
-    /// Those of these of its rows.
-    fn columns(&self, rows: Range<usize>) -> Result<Columns<'_, O>, Stopped> {
+    /// Those of these of its rows, whose results go there.
+    fn columns(
+        &self,
+        rows: Range<usize>,
+        results: &[MaybeUninit<u8>],
+    ) -> Result<Columns<'_, O>, Stopped> {
         let start = self.rows.range().start;
         let own = self.rows.within(start + rows.start..start + rows.end);
         let messages = self.rows.before(start + rows.start);
         let messages = messages..messages + own.count();
+        let soon = Soon {
+            read: self.texts.span(rows.clone()),
+            written: results,
+        };
         let texts = self.texts.part(rows).chosen(own);
         let (texts, nonces) = match (self.behind, self.random) {
             (Some((width, _)), _) => {
@@ -120,7 +129,8 @@ impl<'a, O: Offset + OffsetSizeTrait> Packable<'a, O> {
                 (texts, nonces.map(|nonces| nonces.part(messages.clone())))
             }
             (None, width) => {
-                let bytes = values::nonces(own.count(), width).map_err(Stopped::System)?;
+                let bytes = values::nonces_before(&soon, own.count(), width);
+                let bytes = bytes.map_err(Stopped::System)?;
                 let bytes = bytes.into();
                 (texts, Some(Flat { bytes, width }))
             }
@@ -372,7 +382,7 @@ impl Key {
             let threads = call.threads;
             let tags = |tags: &mut [u8], width| {
                 let mut run = || {
-                    let columns = part.columns(0..rows.range().len())?;
+                    let columns = part.columns(0..rows.range().len(), &[])?;
                     let tags = columns.tags(threads, keys, first..done, op, (tags, width));
                     tags.map_err(|(error, start)| Stopped::Refused(error, start))
                 };
@@ -396,7 +406,8 @@ impl Key {
                     made_tags.resize(count * width, 0);
                     let failed = tags(&mut made_tags, width)?;
                     let ends = (0..=count).map(|i| O::usize_as(i * width));
-                    arrays.push(made(made_tags, ends.collect(), rows, &failed, of)?);
+                    let (bytes, ends) = (Buffer::from_vec(made_tags), ends.collect());
+                    arrays.push(made(bytes, ends, rows, &failed, of)?);
                     failed
                 }
                 _ => {
@@ -443,10 +454,15 @@ impl Key {
             let bytes = part.texts.bytes_of(range);
             (bytes.saturating_add(count.saturating_mul(more)), count)
         };
+        let keep = match opens(op) {
+            true => Keep::No,
+            false => Keep::Yes,
+        };
         let run = || {
-            Made::by_stretches(threads, rows.range().len(), most, |range, making| {
+            Made::by_stretches(threads, keep, rows.range().len(), most, |range, making| {
                 let before = rows.before(start + range.start);
-                let columns = part.columns(range)?;
+                let (bytes, _) = most(range.clone());
+                let columns = part.columns(range, making.next(bytes))?;
                 let messages = first + before..first + before + columns.count;
                 let made = columns.texts(keys, messages, op, tags, making);
                 made.map_err(|stopped| stopped.behind(before))
@@ -629,13 +645,12 @@ fn opens(op: Op) -> bool {
 
 /// An array of these results.
 fn made<O: OffsetSizeTrait>(
-    bytes: Vec<u8>,
-    ends: Vec<O>,
+    bytes: Buffer,
+    ends: ScalarBuffer<O>,
     rows: Chosen<'_>,
     failed: &[usize],
     of: &DataType,
 ) -> PyResult<ArrayRef> {
-    let bytes = Buffer::from_vec(bytes);
     let results = Results {
         bytes,
         ends,

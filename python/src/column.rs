@@ -2,7 +2,7 @@
 
 use crate::c_data::{self, ARRAY, SCHEMA};
 use crate::errors;
-use aescomb_columns::values::fits;
+use aescomb_columns::values::{self, fits};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::{Array, ArrayRef};
@@ -15,6 +15,23 @@ use pyo3::types::{PyBytes, PyCapsule, PyString};
 
 pub(crate) fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// Sets how many bytes of memory are kept at most for later results, 1 GiB unless this is called:
+/// what it was before. ``keep_memory(0)`` frees all.
+///
+/// Memory of large Arrow columns, but not of decrypted ones, is kept when they are dropped, as new
+/// memory, which the operating system clears, takes about as long as to encrypt. It counts as
+/// the process's, but the system takes it where it is short of memory (``MADV_FREE``, on
+/// Linux; elsewhere nothing is kept).
+///
+/// >>> import aescomb
+/// >>> before = aescomb.keep_memory(64 << 20)
+/// >>> aescomb.keep_memory(before) == 64 << 20
+/// True
+#[pyfunction]
+pub(crate) fn keep_memory(py: Python<'_>, most: usize) -> usize {
+    py.detach(|| values::keep(most))
 }
 
 /// A column of results, in the form of Arrow.

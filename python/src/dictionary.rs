@@ -192,7 +192,7 @@ impl Key {
         }
         let results = Results {
             bytes: Buffer::from_vec(bytes),
-            ends: ends(&shorter.unwrap_or(lens)),
+            ends: ends(&shorter.unwrap_or(lens)).into(),
             rows: places,
             failed: &failed,
             row: &row,

@@ -267,7 +267,7 @@ impl Call<'_, '_> {
         let bytes = Buffer::from_vec(bytes);
         Results {
             bytes,
-            ends,
+            ends: ends.into(),
             rows,
             failed: &[],
             row,
@@ -328,7 +328,7 @@ impl Call<'_, '_> {
         given: &Given<'_>,
         make: impl Fn(&[T]) -> R,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rows = (0..items.len()).filter(|i| items[*i].is_some()).collect();
+        let rows: Vec<usize> = (0..items.len()).filter(|i| items[*i].is_some()).collect();
         let present = Present::these(rows, items.len());
         let rows = present.whole();
         let given = Packed::new(given, rows)?;

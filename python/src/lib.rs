@@ -30,7 +30,7 @@ mod types;
 #[pyo3::pymodule]
 mod _aescomb {
     #[pymodule_export]
-    use crate::column::Column;
+    use crate::column::{Column, keep_memory};
     #[pymodule_export]
     use crate::columns::{ColumnCipher, Keyset, columns_command, mysql_key};
     #[pymodule_export]

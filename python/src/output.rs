@@ -163,7 +163,7 @@ impl<'py> Output<'py> {
                     let failed: Vec<usize> = failed.iter().map(|i| i - done).collect();
                     let results = Results {
                         bytes: values.slice_with_length(start, total),
-                        ends,
+                        ends: ends.into(),
                         rows,
                         failed: &failed,
                         row: &|i| rows.row(i),

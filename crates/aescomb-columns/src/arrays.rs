@@ -1,12 +1,13 @@
 //! The values of arrays, as bytes.
 
-use crate::values::{Chosen, Places, Present, Values};
+use crate::values::{Chosen, Keep, Places, Present, Values, room};
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
 use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 /// What columns may be of.
@@ -73,10 +74,18 @@ pub(crate) fn encrypted_type(of: &DataType, len: impl Fn(usize) -> usize) -> Dat
 }
 
 /// The rows that are not null.
-pub(crate) fn present(array: &ArrayRef) -> Present {
+///
+/// # Errors
+///
+/// Without memory for them.
+pub(crate) fn present(array: &ArrayRef) -> Result<Present, TryReserveError> {
     match array.logical_nulls() {
-        Some(nulls) => Present::these(nulls.valid_indices().collect(), array.len()),
-        None => Present::all(array.len()),
+        Some(nulls) => {
+            let mut rows = room(array.len() - nulls.null_count(), Keep::Yes)?;
+            rows.extend(nulls.valid_indices());
+            Ok(Present::these(rows, array.len()))
+        }
+        None => Ok(Present::all(array.len())),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
 use crate::values::{
-    self, Columns, Data, Flat, Keyed, Made, Making, Places, Present, Results, Values, fits,
+    self, Columns, Data, Flat, Keep, Keyed, Made, Making, Places, Present, Results, Values, fits,
 };
 use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -69,13 +69,14 @@ impl Treatment {
         let data = self.data::<O>(array.len());
         let threads = Treatment::worth(array, threads);
         let most = |rows: Range<usize>| (arrays::bytes(array, rows.clone()), rows.len());
-        let (made, parts) = Made::by_stretches(threads, array.len(), most, |rows, making| {
+        let (keep, all) = (Keep::No, array.len());
+        let (made, parts) = Made::by_stretches(threads, keep, all, most, |rows, making| {
             let stretch = array.slice(rows.start, rows.len());
             let given = (ids.as_ref(), nonces.as_deref(), data.as_ref());
             self.decrypt_stretch(&stretch, rows.start, given, making)
         })?;
         fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
-        let (mut good, mut failures) = (values::room(array.len())?, Vec::new());
+        let (mut good, mut failures) = (values::room(array.len(), Keep::Yes)?, Vec::new());
         for (rows, failed) in parts {
             good.extend(rows);
             failures.extend(failed);
@@ -83,7 +84,7 @@ impl Treatment {
         let good = Present::these(good, array.len());
         let rows = good.whole();
         let mut results = Results {
-            bytes: Buffer::from_vec(made.bytes),
+            bytes: made.bytes,
             ends: made.ends,
             rows,
             failed: &made.failed,
@@ -147,7 +148,7 @@ impl Treatment {
         ),
         making: &mut Making<'_, O>,
     ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
-        let present = arrays::present(array);
+        let present = arrays::present(array)?;
         let all = present.whole();
         let given = array.to_data();
         let (bytes, starts, lens) = slots(arrays::values::<O>(array, &given, all));
@@ -392,7 +393,7 @@ impl<O: Offset + OffsetSizeTrait> Batch<'_, O> {
                 keys: vec![key as u32; tried.len()],
             };
             let most = trial.lens.iter().map(|len| len.as_usize()).sum();
-            let bad = Made::new(most, tried.len(), |making| trial.run(making))?.failed;
+            let bad = Made::new(Keep::No, (most, tried.len()), |making| trial.run(making))?.failed;
             for (place, i) in tried.iter().enumerate() {
                 if bad.binary_search(&place).is_err() {
                     self.keys[*i] = key as u32;

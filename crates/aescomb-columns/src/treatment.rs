@@ -8,7 +8,7 @@ use crate::kdf;
 use crate::keyset::{Count, Keyset, Status};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
 use crate::values::{
-    self, Columns, Data, Flat, Keyed, Made, Results, STRETCH, Stopped, fits, growth,
+    self, Columns, Data, Flat, Keep, Keyed, Made, Results, STRETCH, Soon, Stopped, fits, growth,
 };
 use aescomb::{AnyKey, Mode, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -313,7 +313,7 @@ impl Treatment {
         let missing = || Error::column(name, "missing", "a column of key identifiers");
         let ids = self.ids(ids.ok_or_else(missing)?)?;
         let mut places = vec![0; array.len()];
-        for row in arrays::present(array).whole().rows() {
+        for row in arrays::present(array)?.whole().rows() {
             let key = self.key(&ids, row);
             places[row] = key.map_err(|reason| self.failed(row, reason))? as u32;
         }
@@ -324,7 +324,7 @@ impl Treatment {
     fn count(&self, array: &ArrayRef, places: Option<&[u32]>) -> Result<(), Error> {
         let mut uses = vec![0; self.keys.len()];
         match (places, self.own) {
-            (Some(places), _) => arrays::present(array)
+            (Some(places), _) => arrays::present(array)?
                 .whole()
                 .rows()
                 .for_each(|row| uses[places[row] as usize] += 1),
@@ -384,9 +384,10 @@ impl Treatment {
         };
         let threads = Treatment::worth(array, threads);
         let most = |rows| self.most(array, rows);
-        let (made, nonces) = Made::by_stretches(threads, array.len(), most, |rows, making| {
+        let (keep, all) = (Keep::Yes, array.len());
+        let (made, nonces) = Made::by_stretches(threads, keep, all, most, |rows, making| {
             let (start, stretch) = (rows.start, array.slice(rows.start, rows.len()));
-            let present = arrays::present(&stretch);
+            let present = arrays::present(&stretch)?;
             let rows = present.whole();
             let count = rows.count();
             let places: Vec<u32> = match &places {
@@ -394,10 +395,15 @@ impl Treatment {
                 None => own.to_vec(),
             };
             let width = self.nonces.width();
-            let nonces = values::nonces(count, width)?;
             let given = stretch.to_data();
+            let texts = arrays::values(&stretch, &given, rows);
+            let soon = Soon {
+                read: texts.span(0..count),
+                written: making.next(self.most(&stretch, 0..stretch.len()).0),
+            };
+            let nonces = values::nonces_before(&soon, count, width)?;
             let columns = Columns {
-                texts: arrays::values(&stretch, &given, rows),
+                texts,
                 count,
                 nonces: (width > 0).then(|| Flat {
                     bytes: (&nonces[..]).into(),
@@ -420,10 +426,10 @@ impl Treatment {
             Ok::<_, Error>(every)
         })?;
         fits(made.bytes.len(), &of).map_err(|refused| self.unfit(&refused))?;
-        let present = arrays::present(array);
+        let present = arrays::present(array)?;
         let rows = present.whole();
         let results = Results {
-            bytes: Buffer::from_vec(made.bytes),
+            bytes: made.bytes,
             ends: made.ends,
             rows,
             failed: &[],

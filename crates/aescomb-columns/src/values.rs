@@ -12,12 +12,12 @@ mod random;
 mod results;
 mod team;
 
-pub use memory::room;
+pub use memory::{Keep, Room, Soon, keep, room};
 pub use packed::{
     Columns, Data, Flat, Keyed, Made, Making, PIECE, Places, STRETCH, Stopped, Values, growth,
     with_comb,
 };
 pub use present::{Chosen, Present};
-pub use random::nonces;
+pub use random::{nonces, nonces_before};
 pub use results::{Refused, Results, fits, number_type};
 pub use team::{shares, together, worth};

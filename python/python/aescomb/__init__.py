@@ -17,7 +17,7 @@ characters and length. ``aescomb.columns`` encrypts the columns of tables and fi
 keysets and in formats of other systems.
 """
 
-from aescomb._aescomb import Column, Ff1, Key, Keys, Mode, __version__, modes
+from aescomb._aescomb import Column, Ff1, Key, Keys, Mode, __version__, keep_memory, modes
 from aescomb._errors import CellError, ColumnError, Error, InputError, OpenError
 from aescomb._tables import open_table, seal_table
 
@@ -33,6 +33,7 @@ __all__ = [
     "Mode",
     "OpenError",
     "__version__",
+    "keep_memory",
     "modes",
     "open_table",
     "seal_table",

@@ -15,6 +15,7 @@ __all__ = [
     "Mode",
     "__version__",
     "columns_command",
+    "keep_memory",
     "modes",
     "mysql_key",
 ]
@@ -72,6 +73,7 @@ class Mode:
     def __hash__(self, /) -> int: ...
 
 def modes() -> list[Mode]: ...
+def keep_memory(most: int) -> int: ...
 
 @final
 class Column:

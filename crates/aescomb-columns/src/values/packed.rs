@@ -6,12 +6,13 @@
 //! all results are written from end to end, wiped where a message failed.
 #![allow(unsafe_code)]
 
-use super::{Chosen, Refused, room, team};
+use super::{Chosen, Keep, Refused, Room, room, team};
 use aescomb::{
     AnyKey, Comb, Error, Info, Keys, Layout, Lengths, MessageResult, Offset, Op, OpenError, Packed,
     Text,
 };
 use arrow_array::OffsetSizeTrait;
+use arrow_buffer::{Buffer, ScalarBuffer};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::TryReserveError;
@@ -80,6 +81,21 @@ impl<'a, O: OffsetSizeTrait> Values<'a, O> {
             Places::Offsets(offsets) => (offsets[values.end] - offsets[values.start]).as_usize(),
             Places::Slots(_, lengths) => lengths[values].iter().map(|len| len.as_usize()).sum(),
         }
+    }
+
+    /// The memory from the first of these values to the last.
+    pub fn span(&self, values: Range<usize>) -> &[u8] {
+        if values.is_empty() {
+            return &[];
+        }
+        let (start, end) = match &self.places {
+            Places::Offsets(offsets) => (offsets[values.start], offsets[values.end]),
+            Places::Slots(starts, lengths) => {
+                let last = values.end - 1;
+                (starts[values.start], starts[last] + lengths[last])
+            }
+        };
+        &self.bytes[start.as_usize()..end.as_usize()]
     }
 
     /// Bytes of a value.
@@ -324,16 +340,16 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
     fn end(&self, making: &mut Making<'_, O>, len: impl Fn(usize) -> usize) -> Result<(), Stopped> {
         let mut end = making.used;
         let ends = &mut making.ends;
-        let push = |given: O| {
+        let mut next = |given: O| {
             end += len(given.as_usize());
-            ends.push(O::usize_as(end));
+            O::usize_as(end)
         };
         match &self.texts.places {
             Places::Offsets(offsets) => {
                 let pairs = offsets.windows(2);
-                pairs.map(|pair| pair[1] - pair[0]).for_each(push);
+                ends.extend(pairs.map(|pair| next(pair[1] - pair[0])));
             }
-            Places::Slots(_, lengths) => lengths.iter().copied().for_each(push),
+            Places::Slots(_, lengths) => ends.extend(lengths.iter().map(|len| next(*len))),
         }
         // They ascend, so that the last is the largest.
         match O::from_usize(end) {
@@ -560,66 +576,58 @@ pub struct Making<'m, O> {
     /// So many bytes of it are written.
     used: usize,
     /// Where results begin and end, from 0 on.
-    ends: Vec<O>,
+    ends: Room<O>,
     /// Messages that failed.
     failed: Vec<usize>,
 }
 
 /// Results, one after the other.
 #[derive(Debug)]
-pub struct Made<O> {
+pub struct Made<O: OffsetSizeTrait> {
     /// Their bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Buffer,
     /// Where they begin and end, from 0 on.
-    pub ends: Vec<O>,
+    pub ends: ScalarBuffer<O>,
     /// Messages that failed, in ascending order; their results are zeros, or empty.
     pub failed: Vec<usize>,
 }
 
 impl<O: OffsetSizeTrait> Made<O> {
-    /// No results.
-    pub fn nothing() -> Self {
-        Made {
-            bytes: Vec::new(),
-            ends: vec![O::usize_as(0)],
-            failed: Vec::new(),
-        }
-    }
-
     /// What `make` makes, of at most so many bytes and messages.
     ///
     /// # Errors
     ///
     /// Without memory, and what `make` returns.
     pub fn new<E: From<TryReserveError>>(
-        bytes: usize,
-        messages: usize,
+        keep: Keep,
+        (bytes, messages): (usize, usize),
         make: impl FnOnce(&mut Making<'_, O>) -> Result<(), E>,
     ) -> Result<Made<O>, E> {
-        let mut memory = room(bytes)?;
-        let mut making = Making::new(memory.spare_capacity_mut(), messages)?;
+        let mut memory = room(bytes, keep)?;
+        let mut making = Making::new(memory.spare(), messages)?;
         make(&mut making)?;
         let Making {
             used, ends, failed, ..
         } = making;
         // SAFETY: so many bytes are written.
-        unsafe { memory.set_len(used) };
+        unsafe { memory.written(used) };
         Ok(Made {
-            bytes: memory,
-            ends,
+            bytes: memory.into_buffer(),
+            ends: ends.into_scalars(),
             failed,
         })
     }
 
     /// What `make` makes of the stretches of so many rows, on so many threads at most, and
     /// what it returns of each. `most`: how many bytes, and how many messages, results of a
-    /// range have at most.
+    /// range have at most. `keep`: of the memory of results.
     ///
     /// # Errors
     ///
     /// Without memory, and the first that `make` returns.
     pub fn by_stretches<T: Send, E: From<TryReserveError> + Send>(
         threads: usize,
+        keep: Keep,
         rows: usize,
         most: impl Fn(Range<usize>) -> (usize, usize),
         make: impl Fn(Range<usize>, &mut Making<'_, O>) -> Result<T, E> + Sync,
@@ -633,9 +641,8 @@ impl<O: OffsetSizeTrait> Made<O> {
             made.collect::<Result<Vec<T>, E>>()
         };
         if threads == 1 {
-            let (bytes, messages) = most(0..rows);
             let mut returned = Vec::new();
-            let made = Made::new(bytes, messages, |making| {
+            let made = Made::new(keep, most(0..rows), |making| {
                 returned = stretches(0..rows, making)?;
                 Ok::<(), E>(())
             });
@@ -646,8 +653,8 @@ impl<O: OffsetSizeTrait> Made<O> {
         let total = sizes
             .iter()
             .fold(0, |all: usize, (bytes, _)| all.saturating_add(*bytes));
-        let mut memory = room(total)?;
-        let mut rest = memory.spare_capacity_mut();
+        let mut memory = room(total, keep)?;
+        let mut rest = memory.spare();
         let mut parts = Vec::new();
         for (share, (bytes, messages)) in shares.into_iter().zip(&sizes) {
             let (own, others) = rest.split_at_mut(*bytes);
@@ -658,26 +665,31 @@ impl<O: OffsetSizeTrait> Made<O> {
             let returned = stretches(share, &mut making)?;
             Ok::<_, E>((making.used, making.ends, making.failed, returned))
         });
-        let spare = memory.spare_capacity_mut();
+        let spare = memory.spare();
         let (mut from, mut to) = (0, 0);
-        let (mut made, mut all) = (Made::nothing(), Vec::new());
-        made.ends = room(1 + sizes.iter().map(|(_, messages)| messages).sum::<usize>())?;
-        made.ends.push(O::usize_as(0));
+        let (mut all_failed, mut all) = (Vec::new(), Vec::new());
+        let messages: usize = sizes.iter().map(|(_, messages)| messages).sum();
+        let mut all_ends = room(1 + messages, Keep::Yes)?;
+        all_ends.push(O::usize_as(0));
         for (outcome, (bytes, _)) in outcomes.into_iter().zip(&sizes) {
             let (used, ends, failed, returned) = outcome?;
             if from != to {
                 spare.copy_within(from..from + used, to);
             }
-            let first = made.ends.len() - 1;
-            made.failed.extend(failed.iter().map(|i| first + i));
+            let first = all_ends.len() - 1;
+            all_failed.extend(failed.iter().map(|i| first + i));
             let moved = |end: &O| O::usize_as(to + end.as_usize());
-            made.ends.extend(ends[1..].iter().map(moved));
+            all_ends.extend(ends[1..].iter().map(moved));
             all.extend(returned);
             (from, to) = (from + bytes, to + used);
         }
         // SAFETY: so many bytes are written, and have been moved together.
-        unsafe { memory.set_len(to) };
-        made.bytes = memory;
+        unsafe { memory.written(to) };
+        let made = Made {
+            bytes: memory.into_buffer(),
+            ends: all_ends.into_scalars(),
+            failed: all_failed,
+        };
         Ok((made, all))
     }
 }
@@ -687,7 +699,7 @@ impl<'m, O: OffsetSizeTrait> Making<'m, O> {
         memory: &'m mut [MaybeUninit<u8>],
         messages: usize,
     ) -> Result<Making<'m, O>, TryReserveError> {
-        let mut ends = room(messages + 1)?;
+        let mut ends = room(messages + 1, Keep::Yes)?;
         ends.push(O::usize_as(0));
         Ok(Making {
             memory,
@@ -695,6 +707,11 @@ impl<'m, O: OffsetSizeTrait> Making<'m, O> {
             ends,
             failed: Vec::new(),
         })
+    }
+
+    /// The memory of the next results, of so many bytes.
+    pub fn next(&self, bytes: usize) -> &[MaybeUninit<u8>] {
+        &self.memory[self.used..][..bytes]
     }
 
     /// Messages whose results are made.

@@ -1,11 +1,14 @@
 //! Which rows of a batch have a message.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
+
+/// Rows, wherever they are.
+type Rows = dyn Deref<Target = [usize]> + Send + Sync;
 
 /// The rows that have a message; the others are null.
 pub struct Present {
     /// In ascending order; `None` if it is all of them.
-    rows: Option<Vec<usize>>,
+    rows: Option<Box<Rows>>,
     /// Rows, null or not.
     of: usize,
 }
@@ -17,8 +20,8 @@ impl Present {
     }
 
     /// These of so many rows, in ascending order.
-    pub fn these(rows: Vec<usize>, of: usize) -> Self {
-        let rows = Some(rows).filter(|rows| rows.len() < of);
+    pub fn these(rows: impl Deref<Target = [usize]> + Send + Sync + 'static, of: usize) -> Self {
+        let rows = (rows.len() < of).then(|| Box::new(rows) as Box<Rows>);
         Present { rows, of }
     }
 
@@ -35,7 +38,7 @@ impl Present {
     /// Those of the whole batch.
     pub fn whole(&self) -> Chosen<'_> {
         Chosen {
-            rows: self.rows.as_deref(),
+            rows: self.rows.as_deref().map(|rows| &**rows),
             start: 0,
             end: self.of,
         }
@@ -92,7 +95,11 @@ impl<'a> Chosen<'a> {
 
     /// The rows that have a message.
     pub fn rows(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.count()).map(move |i| self.row(i))
+        let all = match self.rows {
+            Some(_) => 0..0,
+            None => self.range(),
+        };
+        self.rows.unwrap_or_default().iter().copied().chain(all)
     }
 
     /// The rows, counted from the beginning of the stretch.

@@ -1,7 +1,6 @@
 //! Arrays of results.
 
-use super::{Chosen, room};
-use arrow_array::builder::BooleanBufferBuilder;
+use super::{Chosen, Keep, room};
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
     StringViewType, Utf8Type,
@@ -75,11 +74,11 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 /// Results of a stretch of rows, one after the other: only those of rows that have a message.
-pub struct Results<'a, O> {
+pub struct Results<'a, O: OffsetSizeTrait> {
     /// Their bytes.
     pub bytes: Buffer,
     /// Where they begin and end, from 0 on.
-    pub ends: Vec<O>,
+    pub ends: ScalarBuffer<O>,
     /// The rows that they are of.
     pub rows: Chosen<'a>,
     /// Which of them failed, in ascending order.
@@ -210,45 +209,48 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         if rows.are_all() && self.failed.is_empty() {
             return None;
         }
-        let mut valid = BooleanBufferBuilder::new(count);
-        valid.append_n(count, rows.are_all());
-        if !rows.are_all() {
-            rows.places().for_each(|i| valid.set_bit(i, true));
-        }
+        let mut valid = vec![0u8; count.div_ceil(8)];
+        rows.places().for_each(|i| valid[i / 8] |= 1 << (i % 8));
         let start = rows.range().start;
         for i in self.failed {
-            valid.set_bit(rows.row(*i) - start, false);
+            let i = rows.row(*i) - start;
+            valid[i / 8] &= !(1 << (i % 8));
         }
-        Some(NullBuffer::new(valid.finish()))
+        let valid = BooleanBuffer::new(Buffer::from_vec(valid), 0, count);
+        Some(NullBuffer::new(valid))
     }
 
     /// Where the values of all rows begin and end, of which those of null ones are empty.
-    fn offsets<T: OffsetSizeTrait>(&self) -> Result<Vec<T>, Refused> {
+    fn offsets<T: OffsetSizeTrait>(&self) -> Result<ScalarBuffer<T>, Refused> {
+        if self.rows.are_all() && T::IS_LARGE == O::IS_LARGE {
+            // The same type by another name.
+            return Ok(self.ends.inner().clone().into());
+        }
         let offset = |end: &O| T::usize_as(end.as_usize());
         let count = self.rows.range().len() + 1;
-        let mut offsets = room(count).map_err(|error| Refused::memory(&error, count))?;
+        let offsets = room(count, Keep::Yes);
+        let mut offsets = offsets.map_err(|error| Refused::memory(&error, count))?;
         if self.rows.are_all() {
             offsets.extend(self.ends.iter().map(offset));
-            return Ok(offsets);
+            return Ok(offsets.into_scalars());
         }
-        offsets.push(offset(&self.ends[0]));
-        for (i, place) in self.rows.places().enumerate() {
-            let before = offset(&self.ends[i]);
-            while offsets.len() <= place {
-                offsets.push(before);
+        // A row begins where the values before it end.
+        let mut places = self.rows.places().peekable();
+        let mut done = 0;
+        let starts = (0..count).map(|row| {
+            let start = offset(&self.ends[done]);
+            if places.next_if_eq(&row).is_some() {
+                done += 1;
             }
-            offsets.push(offset(&self.ends[i + 1]));
-        }
-        let last = offset(&self.ends[self.ends.len() - 1]);
-        offsets.resize(count, last);
-        Ok(offsets)
+            start
+        });
+        offsets.extend(starts);
+        Ok(offsets.into_scalars())
     }
 
     fn by_offsets<T: ByteArrayType>(&self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Refused> {
         fits(self.bytes.len(), &T::DATA_TYPE)?;
-        let offsets = Buffer::from_vec(self.offsets::<T::Offset>()?);
-        let count = self.rows.range().len() + 1;
-        let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, 0, count));
+        let offsets = OffsetBuffer::new(self.offsets::<T::Offset>()?);
         let array = GenericByteArray::<T>::try_new(offsets, self.bytes.clone(), nulls);
         array.map(made_of).map_err(|error| self.why_not(error))
     }
