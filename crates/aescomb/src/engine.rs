@@ -65,7 +65,7 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
         const { G::First::SHAPE.is_serial() } && work.degree > 16,
-        s => kernel::<_, G>(s, work)
+        s => stretch::<_, G>(s, work)
     )
 }
 
@@ -182,6 +182,28 @@ fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Optio
     kernel_one::<S, G>(s, key, job, verdict, false);
 }
 
+/// Short messages first, then the others.
+#[inline(always)]
+fn stretch<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
+    if const { has_short::<S, G>() }
+        && let KeySet::Shared(key) = work.keys
+        && work.degree >= <S::Unit as Isa>::LANES
+        && are_short::<S, G>(work.jobs, work.alike)
+    {
+        let verdicts = work.verdicts.as_deref_mut();
+        let done = match <S::Unit as Isa>::LANES {
+            2 => in_order_short::<S, G, 2>(s, key, work.jobs, verdicts),
+            _ => in_order_short::<S, G, 4>(s, key, work.jobs, verdicts),
+        };
+        if done == work.jobs.len() {
+            return;
+        }
+        work.jobs = &work.jobs[done..];
+        work.verdicts = work.verdicts.map(|all| &mut all[done..]);
+    }
+    kernel::<S, G>(s, work);
+}
+
 #[inline(never)]
 fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
     s.enter(
@@ -195,20 +217,6 @@ fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
                 }
                 _ => None,
             };
-            if const { has_short::<S, G>() }
-                && let Some(keys) = shared
-                && work.alike.data
-                && work.degree >= <S::Unit as Isa>::LANES
-                && are_short::<S, G>(work.jobs, work.alike.texts)
-            {
-                match <S::Unit as Isa>::LANES {
-                    2 => in_order_short::<S, G, 2>(s, keys, &mut work),
-                    _ => in_order_short::<S, G, 4>(s, keys, &mut work),
-                }
-                if work.jobs.is_empty() {
-                    return;
-                }
-            }
             if const { !in_order::<S, G::First>() } {
                 drive::<S, G>(s, &mut work, shared);
             } else if let Some(keys) = shared {
@@ -482,27 +490,28 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
     )
 }
 
-/// Does messages of which `are_short` says so, `N` at a time under one key. Fewer than `N` are left
-/// of the work. Out of line, as it wants all registers.
+/// Does messages of which `are_short` says so, `N` at a time under one key. Returns how many it has
+/// done: fewer than `N` are left. Out of line, as it wants all registers.
 #[inline(never)]
-fn in_order_short<S: Isa, G: Program, const N: usize>(s: S, keys: &S::Keys, work: &mut Work<'_>) {
-    let key = work.keys.get(0);
+fn in_order_short<S: Isa, G: Program, const N: usize>(
+    s: S,
+    key: &Expanded,
+    jobs: &[Job],
+    verdicts: Option<&mut [Block]>,
+) -> usize {
     s.enter(
         #[inline(always)]
         || {
-            let c = uniform::<_, G::First>(s.unit(), keys, key);
-            let (all, left) = work.jobs.as_chunks::<N>();
-            let mut verdicts = work.verdicts.take();
+            // Of its own: of those that others are shown, loops would load each again and again.
+            let keys = s.keys(key, G::First::SHAPE.uses);
+            let c = uniform::<_, G::First>(s.unit(), &keys, key);
+            let (all, left) = jobs.as_chunks::<N>();
+            let mut verdicts = verdicts.map(|all| all.as_chunks_mut::<N>().0.iter_mut());
             for jobs in all {
-                let mut some = None;
-                if let Some(all) = verdicts.take()
-                    && let Some((first, others)) = all.split_first_chunk_mut::<N>()
-                {
-                    (some, verdicts) = (Some(first), Some(others));
-                }
+                let some = verdicts.as_mut().and_then(Iterator::next);
                 short::<S::Unit, G, N>(c, key, jobs, some);
             }
-            (work.jobs, work.verdicts) = (left, verdicts);
+            jobs.len() - left.len()
         },
     )
 }

@@ -10,12 +10,12 @@ use crate::cipher::{Cipher, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Few;
 use crate::isa::{Isa, Wide};
-use crate::job::Job;
+use crate::job::{Alike, Job};
 use crate::parts::{some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, TAG, rows};
 use crate::places::Places;
 use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
-use crate::shape::Holds;
+use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, is_alone, whole};
 
 /// A register of `S`.
@@ -41,30 +41,31 @@ pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
 }
 
-/// Whether [`short`] does the messages of a batch, of which the nonces, associated data and tags are
-/// of the same lengths, and the texts, too, if they are `alike`.
+/// Whether [`short`] does the messages of a batch, of which the texts, and all else, are known to be
+/// of the same lengths or not.
 #[inline(always)]
-pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: bool) -> bool {
-    // Longer ones of a serial mode would wait for themselves; others fill registers.
-    let most = <S::Unit as Isa>::LANES
-        * const {
-            if G::First::SHAPE.is_stateless() {
-                12
-            } else {
-                24
-            }
-        };
+pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
+    let shape = G::First::SHAPE;
     let Some(first) = jobs.first() else {
         return false;
     };
-    let short = match alike {
-        true => first.len <= most,
-        false if const { G::First::SHAPE.is_stateless() } => false,
-        false => jobs.iter().all(|job| job.len <= MIXED),
-    };
+    // Longer ones of a serial mode would wait for themselves; others fill registers.
+    let most = <S::Unit as Isa>::LANES * if shape.is_stateless() { 12 } else { 24 };
+    let same = |job: &Job| job.len == first.len;
+    let short = first.len <= most && (alike.texts || jobs.iter().all(same))
+        || !shape.is_stateless() && jobs.iter().all(|job| job.len <= MIXED);
     let vector = const { G::First::SHAPE.strings().vector || G::Second::SHAPE.strings().vector };
     let one = |job: &Job| job.components == first.components && job.components <= 1;
-    short && first.data_len <= SHORT_DATA && (!vector || jobs.iter().all(one))
+    // Nonces of others are blocks.
+    let parts = const { has_parts(G::First::SHAPE) || has_parts(G::Second::SHAPE) };
+    short
+        && (!parts || alike.data && first.data_len <= SHORT_DATA)
+        && (!vector || jobs.iter().all(one))
+}
+
+/// Whether there are headers, associated data or tags.
+const fn has_parts(shape: Shape) -> bool {
+    shape.header > 0 || shape.data.is_some() || shape.tag
 }
 
 /// Does `N` messages, of which the nonces, associated data and tags are of the same lengths, and no
