@@ -32,8 +32,8 @@ use std::fmt;
 /// have no excuse.
 #[rustfmt::skip]
 const BUDGETS: &[(&str, [usize; 5])] = &[
-    ("cbc::Decrypt", [9, 8, 0, 0, 0]),
-    ("ccm::Crypt", [146, 126, 97, 43, 101]),
+    ("cbc::Decrypt", [9, 7, 0, 0, 0]),
+    ("ccm::Crypt", [143, 126, 97, 43, 101]),
     ("cfb::Decrypt", [7, 7, 0, 0, 0]),
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
     ("cloc::Crypt", [134, 136, 75, 2, 12]),
@@ -43,11 +43,11 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cpfb::Crypt", [42, 58, 21, 2, 13]),
     ("ctr::Crypt<128>", [3, 8, 0, 0, 0]),
     ("ctr::Crypt<32>", [8, 10, 0, 0, 0]),
-    ("eax::Crypt", [144, 148, 114, 45, 114]),
+    ("eax::Crypt", [142, 148, 111, 45, 114]),
     ("gcm::Crypt", [40, 52, 0, 16, 0]),
     ("gcm_siv::Authenticate", [8, 16, 0, 2, 0]),
     ("gcm_siv::Crypt", [8, 16, 0, 2, 0]),
-    ("jambu::Crypt", [21, 38, 29, 0, 8]),
+    ("jambu::Crypt", [21, 37, 29, 0, 8]),
     ("julius::Hash", [51, 27, 0, 0, 0]),
     ("julius::Open", [103, 54, 0, 7, 0]),
     ("julius::Seal", [9, 11, 0, 0, 0]),
@@ -58,7 +58,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("pmac::Mac", [18, 18, 0, 0, 0]),
     ("pmac_ctr::Authenticate", [21, 28, 0, 1, 0]),
     ("pmac_ctr::Crypt", [21, 28, 0, 1, 0]),
-    ("poet::Crypt", [143, 59, 16, 3, 16]),
+    ("poet::Crypt", [140, 59, 16, 3, 16]),
     ("silc::Crypt", [134, 136, 75, 2, 12]),
     ("silver::Crypt", [40, 52, 0, 1, 0]),
     ("siv::Authenticate", [8, 20, 12, 0, 9]),
@@ -79,7 +79,7 @@ const TOKENS: [(&str, usize); 5] = [
 #[rustfmt::skip]
 const LINE_BUDGETS: &[(&str, usize)] = &[
     ("cbc::Encrypt", 39),
-    ("ccm::Crypt", 118),
+    ("ccm::Crypt", 116),
     ("cfb::Encrypt", 62),
     ("cloc::Crypt", 102),
     ("eax::Crypt", 113),
