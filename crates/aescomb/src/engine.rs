@@ -502,7 +502,8 @@ fn in_order_short<S: Isa, G: Program, const N: usize>(
     s.enter(
         #[inline(always)]
         || {
-            // Of its own: of those that others are shown, loops would load each again and again.
+            // Made here: if the caller's were passed by reference, the caller's loops could not
+            // keep them in registers.
             let keys = s.keys(key, G::First::SHAPE.uses);
             let c = uniform::<_, G::First>(s.unit(), &keys, key);
             let (all, left) = jobs.as_chunks::<N>();

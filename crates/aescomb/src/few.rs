@@ -12,11 +12,11 @@ use crate::facts::Few;
 use crate::isa::{Isa, Wide};
 use crate::job::{Alike, Job};
 use crate::parts::{some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, TAG, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, rows};
 use crate::places::Places;
 use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
 use crate::shape::{Holds, Shape};
-use crate::solo::{SHORT_DATA, has_solos, is_alone, whole};
+use crate::solo::{SHORT_DATA, has_solos, header, is_alone, whole};
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -30,7 +30,7 @@ pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
 }
 
 /// Whether short messages of `G` are done a few at a time, by [`short`]. Where it is serial, the CPU
-/// overlaps them with the next few by itself; where blocks depend on no state, one of these messages
+/// overlaps them with the next few by itself. Where blocks depend on no state, one message alone
 /// would leave most of a register empty.
 pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
@@ -41,8 +41,8 @@ pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
 }
 
-/// Whether [`short`] does the messages of a batch, of which the texts, and all else, are known to be
-/// of the same lengths or not.
+/// Whether [`short`] does the messages of a batch. `alike` says which of their lengths are known to
+/// be the same.
 #[inline(always)]
 pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
     let shape = G::First::SHAPE;
@@ -56,7 +56,7 @@ pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool 
         || !shape.is_stateless() && jobs.iter().all(|job| job.len <= MIXED);
     let vector = const { G::First::SHAPE.strings().vector || G::Second::SHAPE.strings().vector };
     let one = |job: &Job| job.components == first.components && job.components <= 1;
-    // Nonces of others are blocks.
+    // Without such parts, all lengths but the text's are fixed by the mode.
     let parts = const { has_parts(G::First::SHAPE) || has_parts(G::Second::SHAPE) };
     short
         && (!parts || alike.data && first.data_len <= SHORT_DATA)
@@ -68,9 +68,8 @@ const fn has_parts(shape: Shape) -> bool {
     shape.header > 0 || shape.data.is_some() || shape.tag
 }
 
-/// Does `N` messages, of which the nonces, associated data and tags are of the same lengths, and no
-/// text is long. Where tags are compared, `verdicts` receive what they differ
-/// by from those that were given.
+/// Does `N` messages for which [`are_short`] holds. Where tags are compared, `verdicts` receive what
+/// they differ by from those that were given.
 #[inline(always)]
 pub(crate) fn short<U: Isa<Unit = U>, G: Program, const N: usize>(
     c: Uniform<'_, U>,
@@ -79,7 +78,7 @@ pub(crate) fn short<U: Isa<Unit = U>, G: Program, const N: usize>(
     verdicts: Option<&mut [Block; N]>,
 ) {
     let few = &Few::new(c.s, jobs, key, verdicts.is_some());
-    let h = G::First::header(few);
+    let h = header::<_, G, N>(few, None);
     // The pass that has the tag makes it or compares it.
     let (first, second) = match const { G::First::SHAPE.tag } {
         true => (verdicts, None),
@@ -87,10 +86,7 @@ pub(crate) fn short<U: Isa<Unit = U>, G: Program, const N: usize>(
     };
     let tag = short_pass::<U, G::First, N>(few, c, h, first);
     if const { G::TWO } {
-        let mut h = G::First::header(few);
-        if const { G::First::SHAPE.tag } {
-            h[TAG] = tag;
-        }
+        let h = header::<_, G, N>(few, Some(tag));
         if const { G::Second::SHAPE.again } {
             let mut jobs = *jobs;
             jobs.iter_mut().for_each(|job| job.src = job.dst);

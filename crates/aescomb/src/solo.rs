@@ -16,7 +16,7 @@ use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
 use crate::pass::{
-    HEADER, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
+    HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
 use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, folded, in_units, lane};
@@ -62,12 +62,11 @@ pub(crate) const fn is_alone<S: Isa, G: Program>() -> bool {
 const fn goes_alone<S: Isa, M: Pass>() -> bool {
     let along = M::SHAPE.along();
     let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
-    let chain = M::SHAPE.is_serial() && is_plain::<M>() && S::LANES > 1;
-    chain || goes_along::<S, M>() && pays
+    M::SHAPE.is_serial() && is_plain::<M>() || goes_along::<S, M>() && pays
 }
 
-/// Whether a message has little enough associated data for `alone`, which does it block by block
-/// where a chain would not.
+/// Whether a message has little enough associated data for `alone`, which absorbs it block by
+/// block. A serial pass can do no better, so there it may have any length.
 #[inline(always)]
 pub(crate) fn fits_alone<G: Program>(job: &Job) -> bool {
     let chains = const { chains_data(G::First::SHAPE) && chains_data(G::Second::SHAPE) };
@@ -79,8 +78,8 @@ const fn chains_data(shape: Shape) -> bool {
 }
 
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
-/// by from the one that was given. `tables` are those of the key; a message that has a key of
-/// its own has its own.
+/// by from the one that was given. `tables` are those of `key`; in modes that derive a key for each
+/// message, tables are made for the derived key instead.
 #[inline(always)]
 pub(crate) fn alone<S: Isa, G: Program>(
     s: S,
@@ -103,7 +102,7 @@ pub(crate) fn alone<S: Isa, G: Program>(
     passes::<S, G>(s, (key, &tables), job, verdict);
 }
 
-/// The key that the message has of its own.
+/// The key that the mode derives for the message.
 #[inline(always)]
 fn derived<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool) -> Expanded {
     let n = s.narrow();
@@ -210,7 +209,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
 ) -> <S::Unit as Isa>::W {
     let u = s.unit();
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    // Of a pass without associated data and without a hash nobody asks.
+    // A pass that takes no associated data hashes none.
     let data = match const { M::SHAPE.data.is_some() } {
         true => job.data_len.div_ceil(16),
         false => 0,
@@ -222,7 +221,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     let hashing = &Hashing::new(u, (tables, S::LANES), data, data + blocks + 1);
     let few = &Few::new(u, core::array::from_ref(job), key, given);
     // Before the keys are loaded: it may call, and they would be saved around the call.
-    let h = header::<_, G>(few, made);
+    let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
     let c = &Single {
         c: uniform::<_, M>(u, keys, key),
         hashing,
@@ -263,12 +262,15 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
 
 /// The header of all passes of `G`, with the tag that the pass before has made.
 #[inline(always)]
-fn header<S: Isa, G: Program>(few: &Few<'_, S, 1>, made: Option<&Block>) -> [S::W; HEADER] {
+pub(crate) fn header<S: Isa, G: Program, const N: usize>(
+    few: &Few<'_, S, N>,
+    made: Option<S::W>,
+) -> Header<S::W> {
     let mut h = G::First::header(few);
     if let Some(made) = made
         && const { G::First::SHAPE.tag }
     {
-        h[TAG] = few.s.splat(made);
+        h[TAG] = made;
     }
     h
 }
@@ -283,7 +285,7 @@ fn chain<N: Isa, G: Program, M: Pass>(
     verdict: Option<&mut Block>,
 ) -> N::W {
     let few = &Few::new(n, core::array::from_ref(job), key, given);
-    let h = header::<_, G>(few, made);
+    let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
     let c = &uniform::<_, M>(n, keys, key);
     let rows = rows::<M>(job.len);
     whole::<N, M, 1>(
@@ -439,8 +441,8 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     tag
 }
 
-/// Absorbs the associated data: a component, or a vector of them, of several messages of at most
-/// one and the nonce.
+/// Absorbs the associated data: one component, or a vector of components and the nonce. Of several
+/// messages (`N` above 1), a vector has at most one component.
 #[inline(always)]
 fn absorb<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
@@ -512,7 +514,7 @@ fn component<U: Isa, M: Pass, const N: usize>(
         M::absorb(c, state, x.block, row);
     }
     let done = rows * shape.stride;
-    // Of a vector, each component has an end.
+    // In a vector, an empty component counts, too.
     if len > done || const { M::SHAPE.strings().vector } {
         M::absorb_last(c, state, part(done, len - done));
     }
