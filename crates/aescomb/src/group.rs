@@ -451,7 +451,7 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
 
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
 /// 4 KiB in all, on all x86-64 CPUs with AES instructions.
-const SET: usize = 0xfc0;
+pub(crate) const SET: usize = 0xfc0;
 
 impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Blocks of each message.
