@@ -1,5 +1,7 @@
 //! Blocks, and how many of them go together.
 
+use core::mem::MaybeUninit;
+
 /// 16 bytes in the order of the standard: byte 0 first.
 pub(crate) type Block = [u8; 16];
 
@@ -10,14 +12,27 @@ pub(crate) const MAX_LANES: usize = 32;
 pub(crate) const LINE: usize = 4;
 
 /// What depends on a key alone, for neighbouring blocks: the powers of a constant, or a row from 0
-/// on and one from [`SECOND`] on. Keys keep it for all kernels of as many lanes, whatever their
-/// registers. After it there is room for a register that begins with the last power.
-pub(crate) type Tables = [Block; POWERS + MAX_UNIT];
+/// on and one from [`SECOND`] on. After the last power there is room for a register that begins with
+/// it.
+pub(crate) type Rows = [Block; POWERS + MAX_UNIT];
+
+/// Rows that keys keep for all kernels of as many lanes, whatever their registers.
+#[repr(C, align(64))]
+pub(crate) struct Tables {
+    pub rows: Rows,
+    /// In the same places the xor of the halves of every power, in both halves: factors of Karatsuba's
+    /// products. Where they are not kept ([`has_halves`](crate::rows::has_halves)) there is nothing.
+    pub halves: MaybeUninit<Rows>,
+}
+
 /// How many powers there are: those of a packet of 1,500 bytes, and more.
 pub(crate) const POWERS: usize = 4 * MAX_LANES;
 /// None.
-pub(crate) const NO_TABLES: Tables = [[0; 16]; POWERS + MAX_UNIT];
-/// Where the second row of [`Tables`] begins.
+pub(crate) const NO_TABLES: Tables = Tables {
+    rows: [[0; 16]; POWERS + MAX_UNIT],
+    halves: MaybeUninit::uninit(),
+};
+/// Where the second row of [`Rows`] begins.
 pub(crate) const SECOND: usize = MAX_LANES;
 
 /// What begins at a line of the cache. A register that is stored across two lines takes twice as

@@ -9,7 +9,7 @@ use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::few::{are_short, few, has_few, has_short, short};
 use crate::group::{Group, IDLE_BLOCKS, Lanes, SET};
-use crate::isa::{Isa, dispatch};
+use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
@@ -17,7 +17,7 @@ use crate::lane_keys::LaneKeys;
 use crate::mixed;
 use crate::pass::{Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
-use crate::rows::ciphers;
+use crate::rows::{ciphers, has_halves};
 use crate::schedule::WhichKey;
 use crate::shape::Feed;
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -833,7 +833,15 @@ fn tables<S: Isa, M: Pass>(s: S, key: &Expanded, blocks: usize) -> Tables {
     let mut tables = NO_TABLES;
     s.enter(
         #[inline(always)]
-        || M::tables(s, key, blocks, &mut tables),
+        || {
+            M::tables(s, key, blocks, &mut tables.rows);
+            if const { has_halves::<M>() } {
+                let halves = tables.halves.write(tables.rows);
+                for row in halves.chunks_exact_mut(<S::Unit as Isa>::LANES) {
+                    s.unit().store_to(s.unit().load_from(row).sum_halves(), row);
+                }
+            }
+        },
     );
     tables
 }

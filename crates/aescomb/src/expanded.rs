@@ -98,10 +98,10 @@ impl Expanded {
     #[inline(always)]
     pub(crate) fn tables(&self, lanes: usize, make: impl FnOnce() -> Tables) -> Option<&Tables> {
         let made = self.tables.get_or_init(|| {
-            let rows = make();
-            alloc::boxed::Box::new(KeyTables { lanes, rows })
+            let tables = make();
+            alloc::boxed::Box::new(KeyTables { lanes, tables })
         });
-        (made.lanes == lanes).then_some(&made.rows)
+        (made.lanes == lanes).then_some(&made.tables)
     }
 
     /// Whether this is not the first long message in a call with many keys: of keys that
@@ -182,13 +182,14 @@ impl Drop for FirstRounds {
 /// [`Tables`] for kernels of so many lanes, wiped on drop.
 #[repr(C, align(64))]
 struct KeyTables {
-    rows: Tables,
+    tables: Tables,
     lanes: usize,
 }
 
 impl Drop for KeyTables {
     fn drop(&mut self) {
-        self.rows = NO_TABLES;
+        self.tables.rows = NO_TABLES.rows;
+        self.tables.halves.write(NO_TABLES.rows);
         zeroize::optimization_barrier(self);
     }
 }

@@ -172,7 +172,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
     let len = in_rows::<M>(few.jobs[0].len);
-    let hashing = EqualHashing::new(few.s, tables, len.div_ceil(16));
+    let hashing = EqualHashing::new::<M>(few.s, tables, len.div_ceil(16));
     let left = match const { M::SHAPE.along().ends_alike } {
         true => len % 16,
         false => 0,
@@ -352,7 +352,7 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    let hashing = &Hashing::open(c.1.s, (tables, S::LANES), in_rows::<M>(len).div_ceil(16));
+    let hashing = &Hashing::open::<M>(c.1.s, (tables, S::LANES), in_rows::<M>(len).div_ceil(16));
     let text = (job.src, job.dst);
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {

@@ -86,6 +86,8 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Both halves of every block, little-endian integers, plus those of `b` modulo
     /// 2^64.
     fn add_halves(self, b: Self) -> Self;
+    /// The xor of both halves of every block, in both.
+    fn sum_halves(self) -> Self;
     /// Both halves of every block, little-endian integers, shifted by the numbers
     /// in that half of `n`, which are the same in both; 64 shifts everything out.
     fn shift_left(self, n: Self) -> Self;
@@ -312,7 +314,8 @@ pub(crate) trait Isa: Copy {
     /// The sum of all blocks of a register in the first lane, zeros in the others.
     fn fold(self, x: <Self::Unit as Isa>::W) -> <Self::Unit as Isa>::W;
     /// Adds the products of all lanes to sums of such, zeros at first.
-    fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self>;
+    /// `y` has its [`Wide::sum_halves`] with it.
+    fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self>;
     /// What they are in each lane, reduced. Where messages are done by themselves.
     #[inline(always)]
     fn reduce_each<F: Product>(self, _sums: Sums<Self>) -> <Self::Unit as Isa>::W {

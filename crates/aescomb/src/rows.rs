@@ -93,13 +93,15 @@ pub(crate) struct Hashing<'t, U: Isa> {
     sums: Cell<Sums<U>>,
     /// Whether the last run's sums are left to [`Hashing::close`].
     open: bool,
+    /// Whether tables have the halves of powers.
+    has_halves: bool,
 }
 
 impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
     /// one by one.
     #[inline(always)]
-    pub(crate) fn new(
+    pub(crate) fn new<M: Pass>(
         u: U,
         (tables, lanes): (&'t Tables, usize),
         single: usize,
@@ -113,6 +115,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
             left: Cell::new(blocks),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
             open: false,
+            has_halves: const { has_halves::<M>() },
         };
         hashing.begin(single);
         hashing
@@ -120,8 +123,8 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
 
     /// Of `blocks` blocks, of which the last sums are reduced by `close`.
     #[inline(always)]
-    pub(crate) fn open(u: U, tables: (&'t Tables, usize), blocks: usize) -> Self {
-        let hashing = Hashing::new(u, tables, 0, blocks);
+    pub(crate) fn open<M: Pass>(u: U, tables: (&'t Tables, usize), blocks: usize) -> Self {
+        let hashing = Hashing::new::<M>(u, tables, 0, blocks);
         Hashing {
             open: true,
             ..hashing
@@ -195,22 +198,38 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// which `advance` has given.
     #[inline(always)]
     fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
+        let Tables { rows, halves } = self.tables;
         // SAFETY: there are `blocks` powers there, and room for a register.
-        let powers = unsafe {
-            let from = self.tables.as_ptr().add(at).cast::<u8>();
-            // What lies beyond is multiplied by zeros.
-            match blocks < S::LANES && S::LANES > MAX_UNIT {
-                true => s.load_part(from, blocks * 16),
-                false => s.load(from),
-            }
+        let powers = unsafe { row_of(s, rows.as_ptr().add(at), blocks) };
+        let halves = match self.has_halves {
+            // SAFETY: as above; they were written with the powers.
+            true => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
+            false => powers.sum_halves(),
         };
+        let powers = (powers, halves);
         self.sums.set(s.add_products(self.sums.get(), x, powers));
     }
 
     /// The n-th power.
     #[inline(always)]
     fn power(&self, n: usize) -> &Block {
-        &self.tables[POWERS - n]
+        &self.tables.rows[POWERS - n]
+    }
+}
+
+/// The first `blocks` blocks of a row.
+///
+/// # Safety
+/// They are there, and behind them memory up to a multiple of a register.
+#[inline(always)]
+unsafe fn row_of<S: Isa>(s: S, from: *const Block, blocks: usize) -> S::W {
+    // SAFETY: the caller's.
+    unsafe {
+        // What lies beyond is multiplied by zeros.
+        match blocks < S::LANES && S::LANES > MAX_UNIT {
+            true => s.load_part(from.cast(), blocks * 16),
+            false => s.load(from.cast()),
+        }
     }
 }
 
@@ -288,17 +307,20 @@ pub(crate) struct EqualHashing<'t, U: Isa> {
     tables: &'t Tables,
     left: Cell<usize>,
     sums: Cell<Sums<U>>,
+    /// Whether tables have the halves of powers.
+    has_halves: bool,
 }
 
 impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
     /// Of `blocks` blocks of each message, at most as many as there are powers.
     #[inline(always)]
-    pub(crate) fn new(u: U, tables: &'t Tables, blocks: usize) -> Self {
+    pub(crate) fn new<M: Pass>(u: U, tables: &'t Tables, blocks: usize) -> Self {
         EqualHashing {
             u,
             tables,
             left: Cell::new(blocks),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
+            has_halves: const { has_halves::<M>() },
         }
     }
 
@@ -363,10 +385,23 @@ impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
     #[inline(always)]
     fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
         let EqualHashing {
-            tables, left, sums, ..
+            tables,
+            left,
+            sums,
+            has_halves,
+            ..
         } = self.hashing;
-        let power = self.c.splat(&tables[POWERS - left.get()]);
+        let at = POWERS - left.get();
+        let power = self.c.splat(&tables.rows[at]);
+        let halves = match *has_halves {
+            // SAFETY: they were written with the powers.
+            true => self
+                .c
+                .splat(unsafe { &tables.halves.assume_init_ref()[at] }),
+            false => power.sum_halves(),
+        };
         left.set(left.get() - 1);
+        let power = (power, halves);
         sums.set(self.c.s.add_products(sums.get(), hash ^ x, power));
         self.c.zero()
     }
@@ -414,7 +449,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     /// With its multiples in the tables.
     #[inline(always)]
     fn stride_of(&self, _: usize) -> S::W {
-        self.splat(&self.hashing.tables[S::LANES])
+        self.splat(&self.hashing.tables.rows[S::LANES])
     }
 
     #[inline(always)]
@@ -463,7 +498,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     #[inline(always)]
     fn horner<F: Product>(&self, last: S::W, x: S::W, _: usize) -> S::W {
         let mut x = x;
-        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.tables[SECOND..]);
+        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.tables.rows[SECOND..]);
         x
     }
 
@@ -601,7 +636,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
                 #[inline(always)]
                 |i| u.splat(&state[i]),
             );
-            let hashing = Hashing::new(u, (tables, S::LANES), 0, rows.len());
+            let hashing = Hashing::new::<M>(u, (tables, S::LANES), 0, rows.len());
             // SAFETY: the caller's.
             let w = unsafe {
                 all_rows::<S, M, true, false>(
@@ -818,7 +853,7 @@ pub(crate) fn folded<U: Isa<Unit = U>, M: Pass>(u: U, state: M::State<U::W>) -> 
 #[inline(always)]
 fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
     // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
-    unsafe { s.load(tables[from..].as_ptr().cast()) }
+    unsafe { s.load(tables.rows[from..].as_ptr().cast()) }
 }
 
 /// A text in the order of lanes. Where rows of a group are not one block after the
@@ -932,6 +967,12 @@ const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
         i += 1;
     }
     None
+}
+
+/// Whether tables have the halves of powers: those that keys keep. Of keys that are used once, they
+/// would cost more than they save.
+pub(crate) const fn has_halves<M: Pass>() -> bool {
+    M::SHAPE.is_along() && hash_of::<M>().is_some() && M::SHAPE.own.is_none()
 }
 
 /// The same of a hash that is computed a row later: not where there is no encryption to wait for.

@@ -95,9 +95,9 @@ pub(crate) fn alone<S: Isa, G: Program>(
     let mut tables = NO_TABLES;
     let blocks = job.data_len.div_ceil(16) + job.len.div_ceil(16) + 1;
     if const { G::First::SHAPE.along().tables > 0 } {
-        G::First::tables(s, key, blocks, &mut tables);
+        G::First::tables(s, key, blocks, &mut tables.rows);
     } else if const { G::Second::SHAPE.along().tables > 0 } {
-        G::Second::tables(s, key, blocks, &mut tables);
+        G::Second::tables(s, key, blocks, &mut tables.rows);
     }
     passes::<S, G>(s, (key, &tables), job, verdict);
 }
@@ -218,7 +218,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         true => (len + 15) >> 4,
         false => rows.end,
     };
-    let hashing = &Hashing::new(u, (tables, S::LANES), data, data + blocks + 1);
+    let hashing = &Hashing::new::<M>(u, (tables, S::LANES), data, data + blocks + 1);
     let few = &Few::new(u, core::array::from_ref(job), key, given);
     // Before the keys are loaded: it may call, and they would be saved around the call.
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));

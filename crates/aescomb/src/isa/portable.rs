@@ -182,6 +182,12 @@ impl<const N: usize> Wide for Blocks<N> {
         }))
     }
 
+    /// Products are made without it.
+    #[inline(always)]
+    fn sum_halves(self) -> Self {
+        self
+    }
+
     #[inline(never)]
     fn times_power(self, n: Self) -> Self {
         Blocks(core::array::from_fn(|l| {
@@ -608,7 +614,12 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     #[inline(never)]
-    fn add_products(self, sums: Sums<Self>, x: Blocks<N>, y: Blocks<N>) -> Sums<Self> {
+    fn add_products(
+        self,
+        sums: Sums<Self>,
+        x: Blocks<N>,
+        (y, _): (Blocks<N>, Blocks<N>),
+    ) -> Sums<Self> {
         let [mut low, mut middle, mut high] = sums;
         for l in 0..N {
             let (x, y) = (u128::from_le(x.0[l]), u128::from_le(y.0[l]));

@@ -380,7 +380,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
     }
 
     #[inline(always)]
-    fn add_products(self, sums: Sums<Self>, x: Self::W, y: Self::W) -> Sums<Self> {
+    fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self> {
         add_products(sums, x, y)
     }
 

@@ -22,7 +22,7 @@
 use super::{Gcm, Gmac};
 use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
-use crate::block::{MAX_LANES, POWERS, Tables};
+use crate::block::{MAX_LANES, POWERS, Rows};
 use crate::bytes::filled;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
@@ -203,7 +203,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 
@@ -224,7 +224,7 @@ pub(super) const POWERS_COST: usize = 8;
 /// Of the key's first constant H, as many powers as `blocks` want and there is room for,
 /// from the last to the first.
 #[inline(always)]
-pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
+pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
     let u = s.unit();
     let lanes = <S::Unit as Isa>::LANES;
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
@@ -304,7 +304,7 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Tables) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 

@@ -124,8 +124,9 @@ pub(crate) trait Vector: Copy + 'static {
     unsafe fn first_keys(keys: &[MaybeUninit<Self>; 15]) -> [Self; 11];
     /// The products of the blocks.
     unsafe fn multiply<F: Product>(self, y: Self) -> Self;
-    /// Adds them to sums that are not reduced: low, middle and high parts.
-    unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self);
+    /// Adds them to sums that are not reduced: low parts, sums of all three, high parts. `y` has the
+    /// sums of its halves with it.
+    unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: (Self, Self));
     unsafe fn reduced<F: Product>(sums: &[Self; 3]) -> Self;
 }
 
@@ -235,9 +236,11 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: Self) {
+        unsafe fn add_product(sums: &mut [Self; 3], x: Self, (y, halves): (Self, Self)) {
             unsafe {
-                let (low, middle, high) = $crate::isa::x86::vector::products(x, y);
+                let low = x.clmul::<0x00>(y);
+                let high = x.clmul::<0x11>(y);
+                let middle = x.xor(x.swap_halves()).clmul::<0x00>(halves);
                 sums[0] = sums[0].xor(low);
                 sums[1] = sums[1].xor(middle);
                 sums[2] = sums[2].xor(high);
@@ -247,7 +250,10 @@ macro_rules! several {
         #[target_feature(enable = $features)]
         #[inline]
         unsafe fn reduced<F: $crate::isa::Product>(sums: &[Self; 3]) -> Self {
-            unsafe { $crate::isa::x86::vector::reduce::<F, _>(sums[0], sums[1], sums[2]) }
+            unsafe {
+                let middle = sums[1].xor(sums[0]).xor(sums[2]);
+                $crate::isa::x86::vector::reduce::<F, _>(sums[0], middle, sums[2])
+            }
         }
     };
     ($features:literal, $($kind:ident($name:ident, $one:ident))*) => {

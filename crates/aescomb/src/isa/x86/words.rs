@@ -188,6 +188,11 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn sum_halves(self) -> Self {
+        Words(each!(self.0, a => a.xor(a.swap_halves())))
+    }
+
+    #[inline(always)]
     fn add_halves(self, b: Self) -> Self {
         Words(each!(self.0, b.0, a, b => a.add64(b)))
     }
@@ -229,19 +234,21 @@ const CARRY_OUT: Block = bytes_from(W3, ZERO, W1, ZERO);
 /// x^128 = x^7 + x^2 + x + 1, and the carry of the lower half.
 const FOLD: Block = bytes_from([0x87, 0, 0, 0], [0; 4], [1, 0, 0, 0], [0; 4]);
 
-/// Adds the products of the blocks in each place: the low, middle and high parts.
+/// Adds the products of the blocks in each place: the low and high parts, and the sum of all three,
+/// as Karatsuba's product of the sums of the halves is. That is one product less for each block: GMAC
+/// takes a fifth less time where a product of 512 bits takes two cycles, as on Zen 5.
 #[inline(always)]
 pub(crate) fn add_products<V: Vector, const U: usize>(
     sums: [Words<V, 1>; 3],
     x: Words<V, U>,
-    y: Words<V, U>,
+    (y, halves): (Words<V, U>, Words<V, U>),
 ) -> [Words<V, 1>; 3] {
     let [Words([low]), Words([middle]), Words([high])] = sums;
     let mut sums = [low, middle, high];
     let mut u = 0;
     while u < U {
         // SAFETY: values of the vector type exist.
-        unsafe { V::add_product(&mut sums, x.0[u], y.0[u]) };
+        unsafe { V::add_product(&mut sums, x.0[u], (y.0[u], halves.0[u])) };
         u += 1;
     }
     let [low, middle, high] = sums;
