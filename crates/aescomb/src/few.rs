@@ -150,7 +150,7 @@ pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
             let len = jobs[0].len;
             if len < M::SHAPE.along().lanes_below && jobs.iter().all(|job| job.len == len) {
                 equal::<S::Unit, M, N>(few, c.1, tables, state)
-            } else if jobs.iter().all(|job| job.len <= MIXED) {
+            } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
                 mixed::<S::Unit, M, N>(few, c.1, state)
             } else {
                 one_by_one::<S, M, N>(c, tables, jobs, state)
@@ -162,6 +162,15 @@ pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
 /// Messages of more than so many bytes, of which the lengths differ, do not have their blocks in
 /// their lanes: masks and places are worked out for each.
 const MIXED: usize = 32;
+
+/// The same of modes along messages. Of those that encrypt, a message by itself of up to four blocks
+/// leaves most of the time of AES unused.
+const fn mixed_along<M: Pass>() -> usize {
+    match M::SHAPE.output {
+        true => 2 * MIXED,
+        false => MIXED,
+    }
+}
 
 /// Blocks of messages of one length in their lanes.
 #[inline(always)]
