@@ -270,6 +270,18 @@ pub(crate) struct Call<'k> {
     pub keys: KeySet<'k>,
 }
 
+impl<'k> Call<'k> {
+    #[inline(always)]
+    pub(crate) fn new(mode: Mode, op: Op, keys: KeySet<'k>) -> Self {
+        Call {
+            mode,
+            op,
+            rules: mode.rules(op),
+            keys,
+        }
+    }
+}
+
 /// Bytes that an attached tag has: of a text that is opened, and of a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Attached {
@@ -359,7 +371,7 @@ impl<'k> Call<'k> {
             unsafe { self.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
             && let Some(keys) = self.have_keys(jobs.iter())
         {
-            return Ok(Alike { texts, data, keys });
+            return Ok(Alike::new(texts, data, keys));
         }
         let mut equal = true;
         for (i, job) in jobs.iter_mut().enumerate() {
@@ -367,11 +379,7 @@ impl<'k> Call<'k> {
             job.report(Status::Done, written);
             equal &= self.prepared(job).1 == len;
         }
-        Ok(Alike {
-            texts: equal,
-            data: false,
-            keys: self.has_shared_key(),
-        })
+        Ok(Alike::new(equal, false, self.has_shared_key()))
     }
 
     pub(crate) fn has_shared_key(&self) -> bool {

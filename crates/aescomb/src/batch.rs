@@ -610,11 +610,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             let written = admit(self, i)?;
             self.report(i, Status::Done, written);
         }
-        Ok(Alike {
-            texts: false,
-            data: false,
-            keys: call.has_shared_key(),
-        })
+        Ok(Alike::new(false, false, call.has_shared_key()))
     }
 
     fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made) {
@@ -729,7 +725,7 @@ impl<O: Offset> Packed<'_, O> {
             // The first key, which the first message has.
             None => true,
         };
-        good.then_some(Alike { texts, data, keys })
+        good.then_some(Alike::new(texts, data, keys))
     }
 
     /// Whether all messages are good, with `layout` that of their texts, and whether these

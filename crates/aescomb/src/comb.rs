@@ -314,7 +314,8 @@ impl Comb {
         }
         // Messages are reported as done until it is dropped.
         let pending = Pending::new(batch);
-        let call = call(keys, pending.batch, op)?;
+        let mode = mode_of(&keys, pending.batch, op)?;
+        let call = Call::new(mode, op, keys.set);
         pending.batch.check(&call).map(|_| ())
     }
 
@@ -330,7 +331,7 @@ impl Comb {
         let n = batch.count();
         // Jobs that are made here are best read while they are in the first cache. Groups of
         // serial modes are better made of more messages: more of them have similar lengths.
-        let short = B::MAKES_JOBS && (alike.texts || is_parallel(call.mode, call.op));
+        let short = B::MAKES_JOBS && (alike.texts() || is_parallel(call.mode, call.op));
         let len = if short { SHORT_STRETCH } else { STRETCH };
         let mut start = 0;
         while start < n {
@@ -351,7 +352,8 @@ impl Comb {
         let Call {
             mode, op, rules, ..
         } = *call;
-        let (backend, degree) = (self.backend(mode, op), self.lanes(mode, op));
+        let backend = self.backend(mode, op);
+        let degree = self.lanes.unwrap_or_else(|| backend.default_lanes());
         let (first, n) = (range.start, range.len());
         batch.prepare(call, range.clone(), &mut self.jobs);
         let mut jobs = batch.jobs(range.clone(), &self.jobs);
@@ -435,22 +437,22 @@ pub(crate) fn do_batch<'k, M: Kernels, B: Batch + ?Sized>(
         return Ok(Vec::new());
     }
     let mut pending = Pending::new(batch);
-    let call = call(keys, pending.batch, op)?;
+    let mode = mode_of(&keys, pending.batch, op)?;
+    let call = Call::new(mode, op, keys.set);
     let failed = work(&call, pending.batch)?;
     pending.done = true;
     Ok(failed)
 }
 
-/// A call with these keys, or with those that messages have.
+/// The mode of these keys, or of those that messages have, if it has the operation.
 ///
-/// In line: a result of this size that comes from a call is copied, and waits for the stores
-/// that made it.
+/// Not a [`Call`]: a result of its size is copied, and waits for the stores that made it.
 #[inline(always)]
-fn call<'k, M: Kernels, B: Batch + ?Sized>(
-    keys: Keys<'k, M>,
+fn mode_of<M: Kernels, B: Batch + ?Sized>(
+    keys: &Keys<'_, M>,
     batch: &B,
     op: Op,
-) -> Result<Call<'k>, Error> {
+) -> Result<Mode, Error> {
     let own = match keys.set {
         // Others need not lead to keys.
         KeySet::Own => batch.own_key(),
@@ -466,12 +468,7 @@ fn call<'k, M: Kernels, B: Batch + ?Sized>(
     if !mode.kind().has(op) {
         return Err(no_operation(mode, op));
     }
-    Ok(Call {
-        mode,
-        op,
-        rules: mode.rules(op),
-        keys: keys.set,
-    })
+    Ok(mode)
 }
 
 /// The kernels of any mode.

@@ -319,14 +319,14 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     }
     let mut queue = queue.fill(
         jobs.len(),
-        alike.texts && alike.keys && solos == 0,
+        alike.texts() && alike.keys() && solos == 0,
         #[inline(always)]
         |i| {
             let job = &jobs[i];
             if const { has_solos::<S, G>() } && solos > 0 && is_solo::<G::First>(job) {
                 return None;
             }
-            let class = match alike.keys {
+            let class = match alike.keys() {
                 true => 0,
                 false => keys.get(job.key_index).rounds() / 2 - 5,
             };
@@ -398,8 +398,13 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                 }
                 continue;
             }
-            let group =
-                lanes.group::<_, G>(s, group, (jobs, alike.data), keys, verdicts.as_deref_mut());
+            let group = lanes.group::<_, G>(
+                s,
+                group,
+                (jobs, alike.data()),
+                keys,
+                verdicts.as_deref_mut(),
+            );
             let all = |i| keys.get(i);
             let derived = Some(&mut **derived);
             if let Some(one) = &one {
@@ -494,7 +499,7 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                 if const { has_few::<S, M>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(is_solo::<M>)
-                    && (alike.data || some.iter().all(|other| job.is_like(other)))
+                    && (alike.data() || some.iter().all(|other| job.is_like(other)))
                 {
                     let given = verdicts.as_mut().map(|all| &mut all[i..]);
                     let given = given.and_then(|all| all.first_chunk_mut());

@@ -52,14 +52,14 @@ pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool 
     // Longer ones of a serial mode would wait for themselves; others fill registers.
     let most = <S::Unit as Isa>::LANES * if shape.is_stateless() { 12 } else { 24 };
     let same = |job: &Job| job.len == first.len;
-    let short = first.len <= most && (alike.texts || jobs.iter().all(same))
+    let short = first.len <= most && (alike.texts() || jobs.iter().all(same))
         || !shape.is_stateless() && jobs.iter().all(|job| job.len <= MIXED);
     let vector = const { G::First::SHAPE.strings().vector || G::Second::SHAPE.strings().vector };
     let one = |job: &Job| job.components == first.components && job.components <= 1;
     // Without such parts, all lengths but the text's are fixed by the mode.
     let parts = const { has_parts(G::First::SHAPE) || has_parts(G::Second::SHAPE) };
     short
-        && (!parts || alike.data && first.data_len <= SHORT_DATA)
+        && (!parts || alike.data() && first.data_len <= SHORT_DATA)
         && (!vector || jobs.iter().all(one))
 }
 

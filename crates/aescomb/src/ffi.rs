@@ -131,17 +131,13 @@ impl<'a> Jobs<'a> {
                 false => call.have_places((0..self.count as u32).map(|i| self.key_index + i)),
             }
         {
-            return Ok(Alike { texts, data, keys });
+            return Ok(Alike::new(texts, data, keys));
         }
         for i in 0..self.count {
             let written = admit(self, &mut admission, i).map_err(|e| e.at(i))?;
             self.report(i, Status::Done, written);
         }
-        Ok(Alike {
-            texts: false,
-            data: false,
-            keys: call.has_shared_key(),
-        })
+        Ok(Alike::new(false, false, call.has_shared_key()))
     }
 
     /// Makes jobs that were checked ready for the kernels.

@@ -336,24 +336,37 @@ impl Job {
     }
 }
 
-/// What all messages of a batch have in common, as far as it is known.
+/// What all messages of a batch have in common, as far as it is known. In one byte: what is written
+/// as several and read as one number must be in the cache first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alike {
-    /// The lengths of texts.
-    pub texts: bool,
-    /// Those of associated data, of nonces and of tags.
-    pub data: bool,
-    /// The sizes of keys.
-    pub keys: bool,
-}
+pub(crate) struct Alike(u8);
 
 impl Alike {
     /// What no messages have.
-    pub(crate) const ALL: Alike = Alike {
-        texts: true,
-        data: true,
-        keys: true,
-    };
+    pub(crate) const ALL: Alike = Alike::new(true, true, true);
+
+    #[inline(always)]
+    pub(crate) const fn new(texts: bool, data: bool, keys: bool) -> Alike {
+        Alike(texts as u8 | (data as u8) << 1 | (keys as u8) << 2)
+    }
+
+    /// The lengths of texts.
+    #[inline(always)]
+    pub(crate) fn texts(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Those of associated data, of nonces and of tags.
+    #[inline(always)]
+    pub(crate) fn data(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// The sizes of keys.
+    #[inline(always)]
+    pub(crate) fn keys(self) -> bool {
+        self.0 & 4 != 0
+    }
 }
 
 /// Whether the two have no byte in common.

@@ -384,11 +384,7 @@ mod tests {
             backend,
             Work {
                 jobs,
-                alike: Alike {
-                    data: false,
-                    texts: false,
-                    keys: true,
-                },
+                alike: Alike::new(false, false, true),
                 keys: KeySet::Shared(key),
                 memory: &mut Memory::new(),
                 degree: backend.default_lanes(),
