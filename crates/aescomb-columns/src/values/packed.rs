@@ -25,9 +25,16 @@ use std::ops::Range;
 /// and what scheduling needs stay in the second-level cache.
 pub const PIECE: usize = 1024;
 
-/// Rows that are done at a time: what is made of them beside their results stays in the
+/// Rows that are done at a time, at most: what is made of them beside their results stays in the
 /// second-level cache, and is in memory that was used before.
 pub const STRETCH: usize = 4 * PIECE;
+
+/// Rows of long values that are done at a time, at least.
+const LEAST: usize = PIECE / 4;
+
+/// Bytes of the results of rows that are done at a time: so many, and their messages, are in the
+/// second-level cache when they are needed.
+const NEAR: usize = 1 << 17;
 
 /// Messages whose places are told between two requests for memory that is needed soon.
 const STEP: usize = 16;
@@ -670,14 +677,16 @@ impl<O: OffsetSizeTrait> Made<O> {
     where
         O: Send,
     {
+        let all = most(0..rows);
+        let step = (NEAR / (all.0 / rows.max(1)).max(1)).clamp(LEAST, STRETCH);
         let stretches = |rows: Range<usize>, making: &mut Making<'_, O>| {
-            let starts = rows.clone().step_by(STRETCH);
-            let made = starts.map(|start| make(start..rows.end.min(start + STRETCH), making));
+            let starts = rows.clone().step_by(step);
+            let made = starts.map(|start| make(start..rows.end.min(start + step), making));
             made.collect::<Result<Vec<T>, E>>()
         };
         if threads == 1 {
             let mut returned = Vec::new();
-            let made = Made::new(keep, most(0..rows), |making| {
+            let made = Made::new(keep, all, |making| {
                 returned = stretches(0..rows, making)?;
                 Ok::<(), E>(())
             });
