@@ -7,7 +7,8 @@ A column of text with a tenth of nulls, Arrow in and Arrow out, nonces made insi
 take turns, round by round, on one thread; figures are medians. aescomb alone is given batches of
 65,536 rows, as engines and files have them; an engine has the whole column. Loops in Python go over
 a part of the rows, as what they cost does not depend on how many there are; Spark, Ray,
-chDB and polars-encryption have fewer rows, as they copy them.
+chDB and polars-encryption have fewer rows (`--few`), as they take microseconds for each or copy
+them.
 
 Systems: `key` and `columns` (aescomb in Arrow columns), `loops` (cryptography, pycryptodome,
 Tink), `polars` (with polars-encryption), `duckdb`, `chdb`, `spark`, `ray`. What is not installed is
@@ -46,8 +47,6 @@ from aescomb.columns import Cipher, Keyset, WrappedKeys
 KEY, LONG = bytes(range(32)), bytes(range(64))
 # Rows that loops go over.
 PART = 20_000
-# Rows that systems have which take microseconds for each, or much memory.
-FEW = 1_000_000
 # Rows of a batch, and of one that is written to a file.
 BATCH, FILE_BATCH = 1 << 16, 1_000_000
 
@@ -100,7 +99,7 @@ def in_batches(values: pa.Array, rows: int = BATCH) -> Callable[[Callable[[Any],
     return of
 
 
-def of_keys(values: pa.Array) -> Iterator[Item]:
+def of_keys(values: pa.Array, _: int) -> Iterator[Item]:
     rows = len(values)
     ctr, gcm, siv = aescomb.Key("ctr", KEY), aescomb.Key("gcm", KEY), aescomb.Key("siv", LONG)
     each = in_batches(values)
@@ -109,7 +108,7 @@ def of_keys(values: pa.Array) -> Iterator[Item]:
     yield "aescomb.Key, SIV", rows, each(lambda batch: siv.seal_many(None, batch, b"d")), None
 
 
-def of_columns(values: pa.Array) -> Iterator[Item]:
+def of_columns(values: pa.Array, _: int) -> Iterator[Item]:
     for name, made in [
         ("aescomb.columns, tink, GCM", cipher("randomized", "tink", "aes-256-gcm", KEY)),
         ("aescomb.columns, plain, GCM", cipher("randomized", "plain", "aes-256-cmac-prf", KEY)),
@@ -119,7 +118,7 @@ def of_columns(values: pa.Array) -> Iterator[Item]:
         yield name, len(values), work, None
 
 
-def loops(values: pa.Array) -> Iterator[Item]:
+def loops(values: pa.Array, _: int) -> Iterator[Item]:
     part = values[:PART]
     gcm, siv = AESGCM(KEY), AESSIV(LONG)
 
@@ -162,7 +161,7 @@ def loops(values: pa.Array) -> Iterator[Item]:
         yield "loop over Tink, SIV", PART, of(lambda text: seal(text, b"d")), None
 
 
-def through_polars(values: pa.Array) -> Iterator[Item]:
+def through_polars(values: pa.Array, few: int) -> Iterator[Item]:
     import polars as pl
 
     from aescomb.columns import local
@@ -180,12 +179,12 @@ def through_polars(values: pa.Array) -> Iterator[Item]:
 
         # One nonce for all values, hexadecimal text: what it has.
         theirs = polars_encryption.encrypt(pl.col("v"), key=KEY, nonce=bytes(12))
-        part = frame[:FEW]
+        part = frame[:few]
         name = "polars-encryption, GCM-SIV"
         yield name, len(part), lambda: part.with_columns(theirs), None
 
 
-def through_duckdb(values: pa.Array) -> Iterator[Item]:
+def through_duckdb(values: pa.Array, _: int) -> Iterator[Item]:
     import duckdb
 
     from aescomb.columns import local
@@ -203,10 +202,10 @@ def through_duckdb(values: pa.Array) -> Iterator[Item]:
     yield name, len(values), ask("encrypt_v(v)"), ask("encode(v)")
 
 
-def of_chdb(values: pa.Array, folder: Path) -> Iterator[Item]:
+def of_chdb(values: pa.Array, few: int, folder: Path) -> Iterator[Item]:
     import chdb
 
-    values = values[:FEW]
+    values = values[:few]
     path = folder / "values.parquet"
     pa.parquet.write_table(pa.table({"v": values}), path)
     key = f"unhex('{KEY.hex()}')"
@@ -219,14 +218,14 @@ def of_chdb(values: pa.Array, folder: Path) -> Iterator[Item]:
     yield "chDB encrypt, GCM", len(values), ask(encrypted), ask("v")
 
 
-def through_spark(values: pa.Array) -> Iterator[Item]:
+def through_spark(values: pa.Array, few: int) -> Iterator[Item]:
     import pandas as pd
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
 
     from aescomb.columns import spark as columns
 
-    values = values[:FEW]
+    values = values[:few]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     session = (
         SparkSession.builder.master("local[1]")
@@ -276,14 +275,15 @@ def through_spark(values: pa.Array) -> Iterator[Item]:
         yield name, len(values), thrown_away(work), thrown_away(frame)
 
 
-def through_ray(values: pa.Array) -> Iterator[Item]:
+def through_ray(values: pa.Array, few: int) -> Iterator[Item]:
     import ray
 
     from aescomb.columns import ray as columns
 
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
-    values = values[:FEW]
-    parts = [pa.table({"v": values[i : i + FEW // 4]}) for i in range(0, len(values), FEW // 4)]
+    values = values[:few]
+    step = -(-len(values) // 4)
+    parts = [pa.table({"v": values[i : i + step]}) for i in range(0, len(values), step)]
     given = ray.data.from_arrow(parts).materialize()
     ours, _ = columns.encrypt(given, *for_workers("tink"))
     same = given.map_batches(lambda batch: batch, batch_format="pyarrow", zero_copy_batch=True)
@@ -342,7 +342,7 @@ def compared(given: argparse.Namespace) -> list[dict[str, object]]:
                 package, items = SYSTEMS[system]
                 if have(package):
                     more = (Path(folder),) if system == "chdb" else ()
-                    works += items(values, *more)
+                    works += items(values, given.few, *more)
             counts = {name: count for name, count, *_ in works}
             for name, cost in measured(works, given.rounds).items():
                 result = {"bytes": width, "name": name, "rows": counts[name]}
@@ -404,6 +404,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--systems", default=",".join(SYSTEMS))
     parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--few", type=int, default=1_000_000, help="rows of slow systems")
     parser.add_argument("--bytes", default="8,16,24,64,200")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")

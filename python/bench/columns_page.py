@@ -1,4 +1,4 @@
-"""Puts results of columns.py into docs/columns.md, and draws docs/columns.svg.
+"""Puts results of columns.py into the book, and draws the plot there.
 
     python columns.py --json > A.json
     python columns.py --growth 1e5,1e6,1e7,1e8 --json > B.json
@@ -18,7 +18,8 @@ import matplotlib
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "python" / "bench" / "columns.json"
-PAGE, PLOT = ROOT / "docs" / "columns.md", ROOT / "docs" / "columns.svg"
+BOOK = ROOT / "book" / "src"
+PAGE, PLOT = BOOK / "columns.md", BOOK / "columns.svg"
 
 Results = list[dict[str, Any]]
 

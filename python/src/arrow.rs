@@ -4,7 +4,7 @@ use crate::array::{Held, Layout, Shape, no_children};
 use crate::c_data::{Array, MOST, Read, Schema, Stream, wrong};
 use crate::errors;
 use crate::types;
-use aescomb_columns::values::{self, Chosen, Flat, Keep, Present, Results, Room, Values};
+use aescomb_columns::values::{Chosen, Flat, Present, Results, Values};
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
     StringViewType, Utf8Type,
@@ -12,9 +12,10 @@ use arrow_array::types::{
 use arrow_array::{
     ArrayRef, GenericByteArray, GenericByteViewArray, OffsetSizeTrait, make_array, new_empty_array,
 };
-use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::bit_util::get_bit;
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{
+    BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
@@ -333,24 +334,19 @@ impl Part {
         Ok(bits.and_then(|bits| places.find(|i| !get_bit(bits, offset + i))))
     }
 
-    /// Appends the rows that are not null.
-    fn present(&self, indices: Option<Indices>, rows: &mut Room<usize>) -> Read<()> {
+    /// Appends for each row whether it is not null.
+    fn present(&self, indices: Option<Indices>, rows: &mut BooleanBufferBuilder) -> Read<()> {
         let Shape { len, offset, .. } = self.shape;
         if let (Some(indices), true) = (indices, self.has_null_values()) {
             let (own, values, keys) = (self.own(), self.values()?, self.keys(indices)?);
             for i in 0..len {
-                if !own.is_null(i)? && !values.is_null(keys.at(i)?)? {
-                    rows.push(self.start + i);
-                }
+                rows.append(!own.is_null(i)? && !values.is_null(keys.at(i)?)?);
             }
             return Ok(());
         }
         match self.own().bits()? {
-            Some(bits) => {
-                let valid = BitIndexIterator::new(bits, offset, len);
-                rows.extend(valid.map(|i| self.start + i));
-            }
-            None => rows.extend(self.range()),
+            Some(bits) => rows.append_packed_range(offset..offset + len, bits),
+            None => rows.append_n(len, true),
         }
         Ok(())
     }
@@ -604,13 +600,14 @@ impl Arrow {
         if !self.parts.iter().any(Part::has_nulls) {
             return Ok(Present::all(self.len()));
         }
-        let rows = values::room(self.len(), Keep::Yes);
-        let mut rows = rows.map_err(|error| errors::system(error.into()))?;
+        // As long as a damaged column says, which may be too long.
+        let room: Vec<u8> = errors::room(self.len().div_ceil(8))?;
+        let mut rows = BooleanBufferBuilder::new_from_buffer(room.into(), 0);
         for part in &self.parts {
             let read = part.present(self.of.indices, &mut rows);
             read.map_err(|text| self.broken(text))?;
         }
-        Ok(Present::these(rows, self.len()))
+        Ok(Present::bits(rows.finish()))
     }
 
     /// The part that has these rows, if one has all of them.

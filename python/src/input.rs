@@ -82,7 +82,7 @@ fn present(items: &[Option<Bytes<'_>>]) -> Present {
         true => Present::all(items.len()),
         false => {
             let rows = (0..items.len()).filter(|i| items[*i].is_some());
-            Present::these(rows.collect::<Vec<usize>>(), items.len())
+            Present::these(rows, items.len())
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The values of arrays, as bytes.
 
-use crate::values::{Chosen, Keep, Places, Present, Values, room};
+use crate::values::{Chosen, Places, Present, Values};
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
 use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use std::borrow::Cow;
-use std::collections::TryReserveError;
 use std::ops::Range;
 
 /// What columns may be of.
@@ -74,18 +73,10 @@ pub(crate) fn encrypted_type(of: &DataType, len: impl Fn(usize) -> usize) -> Dat
 }
 
 /// The rows that are not null.
-///
-/// # Errors
-///
-/// Without memory for them.
-pub(crate) fn present(array: &ArrayRef) -> Result<Present, TryReserveError> {
+pub(crate) fn present(array: &ArrayRef) -> Present {
     match array.logical_nulls() {
-        Some(nulls) => {
-            let mut rows = room(array.len() - nulls.null_count(), Keep::Yes)?;
-            rows.extend(nulls.valid_indices());
-            Ok(Present::these(rows, array.len()))
-        }
-        None => Ok(Present::all(array.len())),
+        Some(nulls) => Present::bits(nulls.into_inner()),
+        None => Present::all(array.len()),
     }
 }
 

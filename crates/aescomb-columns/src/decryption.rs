@@ -6,7 +6,7 @@ use crate::error::{Error, Reason};
 use crate::spec::Format;
 use crate::treatment::{Candidate, Nonces, Treatment};
 use crate::values::{
-    self, Columns, Data, Flat, Keep, Keyed, Made, Making, Places, Present, Results, Values, fits,
+    Columns, Data, Flat, Keep, Keyed, Made, Making, Places, Present, Results, Values, fits,
 };
 use aescomb::{Lengths, Offset, Op};
 use arrow_array::cast::AsArray;
@@ -76,12 +76,12 @@ impl Treatment {
             self.decrypt_stretch(&stretch, rows.start, given, making)
         })?;
         fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
-        let (mut good, mut failures) = (values::room(array.len(), Keep::Yes)?, Vec::new());
+        let (mut good, mut failures) = (Vec::new(), Vec::new());
         for (rows, failed) in parts {
-            good.extend(rows);
+            good.push(rows);
             failures.extend(failed);
         }
-        let good = Present::these(good, array.len());
+        let good = Present::these(good.into_iter().flatten(), array.len());
         let rows = good.whole();
         let mut results = Results {
             bytes: made.bytes,
@@ -148,7 +148,7 @@ impl Treatment {
         ),
         making: &mut Making<'_, O>,
     ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
-        let present = arrays::present(array)?;
+        let present = arrays::present(array);
         let all = present.whole();
         let given = array.to_data();
         let (bytes, starts, lens) = slots(arrays::values::<O>(array, &given, all));

@@ -313,7 +313,7 @@ impl Treatment {
         let missing = || Error::column(name, "missing", "a column of key identifiers");
         let ids = self.ids(ids.ok_or_else(missing)?)?;
         let mut places = vec![0; array.len()];
-        for row in arrays::present(array)?.whole().rows() {
+        for row in arrays::present(array).whole().rows() {
             let key = self.key(&ids, row);
             places[row] = key.map_err(|reason| self.failed(row, reason))? as u32;
         }
@@ -324,7 +324,7 @@ impl Treatment {
     fn count(&self, array: &ArrayRef, places: Option<&[u32]>) -> Result<(), Error> {
         let mut uses = vec![0; self.keys.len()];
         match (places, self.own) {
-            (Some(places), _) => arrays::present(array)?
+            (Some(places), _) => arrays::present(array)
                 .whole()
                 .rows()
                 .for_each(|row| uses[places[row] as usize] += 1),
@@ -387,7 +387,7 @@ impl Treatment {
         let (keep, all) = (Keep::Yes, array.len());
         let (made, nonces) = Made::by_stretches(threads, keep, all, most, |rows, making| {
             let (start, stretch) = (rows.start, array.slice(rows.start, rows.len()));
-            let present = arrays::present(&stretch)?;
+            let present = arrays::present(&stretch);
             let rows = present.whole();
             let count = rows.count();
             let places: Vec<u32> = match &places {
@@ -426,7 +426,7 @@ impl Treatment {
             Ok::<_, Error>(every)
         })?;
         fits(made.bytes.len(), &of).map_err(|refused| self.unfit(&refused))?;
-        let present = arrays::present(array)?;
+        let present = arrays::present(array);
         let rows = present.whole();
         let results = Results {
             bytes: made.bytes,
@@ -435,7 +435,7 @@ impl Treatment {
             failed: &[],
             row: &|i| rows.row(i),
         };
-        let values = results.array_with(&of, array.logical_nulls());
+        let values = results.array(&of);
         let values = values.map_err(|refused| self.unfit(&refused))?;
         let nonces = match &self.nonces {
             Nonces::Column(name, width) => {

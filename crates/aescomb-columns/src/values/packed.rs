@@ -6,7 +6,7 @@
 //! all results are written from end to end, wiped where a message failed.
 #![allow(unsafe_code)]
 
-use super::{Chosen, Keep, Refused, Room, room, team};
+use super::{Chosen, Keep, Refused, Room, Soon, room, team};
 use aescomb::{
     AnyKey, Comb, Error, Info, Keys, Layout, Lengths, MessageResult, Offset, Op, OpenError, Packed,
     Text,
@@ -25,9 +25,19 @@ use std::ops::Range;
 /// and what scheduling needs stay in the second-level cache.
 pub const PIECE: usize = 1024;
 
-/// Rows that are done at a time: what is made of them beside their results stays in the
+/// Rows that are done at a time, at most: what is made of them beside their results stays in the
 /// second-level cache, and is in memory that was used before.
 pub const STRETCH: usize = 4 * PIECE;
+
+/// Rows of long values that are done at a time, at least.
+const LEAST: usize = PIECE / 4;
+
+/// Bytes of the results of rows that are done at a time: so many, and their messages, are in the
+/// second-level cache when they are needed.
+const NEAR: usize = 1 << 17;
+
+/// Messages whose places are told between two requests for memory that is needed soon.
+const STEP: usize = 16;
 
 thread_local! {
     /// A scheduler for each thread: it has grown after a few calls. It is wiped when the
@@ -119,21 +129,33 @@ impl<'a, O: OffsetSizeTrait> Values<'a, O> {
 
     /// Those of the rows that have a message.
     pub fn chosen(self, rows: Chosen<'_>) -> Values<'a, O> {
-        let (starts, lengths): (Vec<O>, Vec<O>) = match self.places {
+        let places = match self.places {
             _ if rows.are_all() => return self,
             Places::Offsets(offsets) => {
-                let starts = rows.places().map(|i| offsets[i]);
-                let lengths = rows.places().map(|i| offsets[i + 1] - offsets[i]);
-                (starts.collect(), lengths.collect())
+                let len = |i: usize| offsets[i + 1] - offsets[i];
+                let (mut starts, mut bytes) = (Vec::with_capacity(rows.count() + 1), 0);
+                for i in rows.places() {
+                    starts.push(offsets[i]);
+                    bytes += len(i).as_usize();
+                }
+                let last = offsets.len() - 1;
+                match bytes == (offsets[last] - offsets[0]).as_usize() {
+                    // The others have no bytes, so that these lie one after the other.
+                    true => {
+                        starts.push(offsets[last]);
+                        Places::Offsets(starts.into())
+                    }
+                    false => Places::Slots(starts, rows.places().map(len).collect()),
+                }
             }
             Places::Slots(starts, lengths) => {
                 let of = |places: Vec<O>| rows.places().map(|i| places[i]).collect();
-                (of(starts), of(lengths))
+                Places::Slots(of(starts), of(lengths))
             }
         };
         Values {
             bytes: self.bytes,
-            places: Places::Slots(starts, lengths),
+            places,
         }
     }
 
@@ -359,11 +381,36 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
     }
 
     /// Where the library writes results: behind what is in front of them, which is written
-    /// here.
-    fn places(&self, ends: &[O], memory: &mut [MaybeUninit<u8>]) -> Places<'static, O> {
+    /// here. `fetch`: whether the memory of both is to be fetched meanwhile.
+    fn places(
+        &self,
+        fetch: bool,
+        ends: &[O],
+        memory: &mut [MaybeUninit<u8>],
+    ) -> Places<'static, O> {
         let inline = self.nonces.as_ref().filter(|_| self.inline);
+        let fronts = || self.prefixes.iter().chain(inline);
+        // A place goes on over what is in front of the next result, which the library leaves as
+        // it is: results are shorter. Such places take half as long to look at as slots.
+        let (first, front) = (ends[0], fronts().map(|flat| flat.width).sum());
+        let before = O::usize_as(front);
+        let mut offsets = Vec::with_capacity(ends.len());
+        let soon = Soon {
+            read: self.texts.span(0..self.count),
+            written: memory,
+        };
+        let steps = ends.len().div_ceil(STEP);
+        for (i, ends) in ends.chunks(STEP).enumerate() {
+            if fetch {
+                soon.fetch(i, steps);
+            }
+            offsets.extend(ends.iter().map(|end| *end - first + before));
+        }
+        if let Some(last) = offsets.last_mut() {
+            *last = *last - before;
+        }
         let mut front = 0;
-        for flat in self.prefixes.iter().chain(inline) {
+        for flat in fronts() {
             // Fixed widths, as each is a few instructions then.
             match flat.width {
                 5 => flat.put::<5, O>(ends, front, memory),
@@ -372,13 +419,6 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                 _ => flat.put_any(ends, front, memory),
             }
             front += flat.width;
-        }
-        // A place goes on over what is in front of the next result, which the library leaves as
-        // it is: results are shorter. Such places take half as long to look at as slots.
-        let (first, before) = (ends[0], O::usize_as(front));
-        let mut offsets: Vec<O> = ends.iter().map(|end| *end - first + before).collect();
-        if let Some(last) = offsets.last_mut() {
-            *last = *last - before;
         }
         Places::Offsets(offsets.into())
     }
@@ -424,7 +464,9 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             // What was padding stays as it is.
             spare.fill(MaybeUninit::new(0));
         }
-        let places = self.places(ends, spare);
+        // Where nonces are made, it was fetched then; results that are opened go to new memory.
+        let fetch = !self.inline && matches!(op, Op::Encrypt | Op::Seal);
+        let places = self.places(fetch, ends, spare);
         let keys = |range: Range<usize>| {
             let range = messages.start + range.start..messages.start + range.end;
             (keys.keys(), keys.places(range))
@@ -635,14 +677,16 @@ impl<O: OffsetSizeTrait> Made<O> {
     where
         O: Send,
     {
+        let all = most(0..rows);
+        let step = (NEAR / (all.0 / rows.max(1)).max(1)).clamp(LEAST, STRETCH);
         let stretches = |rows: Range<usize>, making: &mut Making<'_, O>| {
-            let starts = rows.clone().step_by(STRETCH);
-            let made = starts.map(|start| make(start..rows.end.min(start + STRETCH), making));
+            let starts = rows.clone().step_by(step);
+            let made = starts.map(|start| make(start..rows.end.min(start + step), making));
             made.collect::<Result<Vec<T>, E>>()
         };
         if threads == 1 {
             let mut returned = Vec::new();
-            let made = Made::new(keep, most(0..rows), |making| {
+            let made = Made::new(keep, all, |making| {
                 returned = stretches(0..rows, making)?;
                 Ok::<(), E>(())
             });

@@ -9,11 +9,14 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, GenericByteArray, GenericByteViewArray,
     OffsetSizeTrait, make_array,
 };
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{
+    BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
 use arrow_data::{ArrayData, ByteView, MAX_INLINE_VIEW_LEN};
 use arrow_schema::{ArrowError, DataType};
 use std::collections::TryReserveError;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes that offsets of 32 bits tell.
@@ -107,19 +110,6 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
     /// Results of other lengths than its values have, or that are no text or boolean.
     pub fn array(&self, of: &DataType) -> Result<ArrayRef, Refused> {
         let nulls = self.nulls();
-        self.array_with(of, nulls)
-    }
-
-    /// As [`Results::array`], where these are the rows without a result.
-    ///
-    /// # Errors
-    ///
-    /// As [`Results::array`].
-    pub fn array_with(
-        &self,
-        of: &DataType,
-        nulls: Option<NullBuffer>,
-    ) -> Result<ArrayRef, Refused> {
         match of {
             DataType::Binary => self.by_offsets::<BinaryType>(nulls),
             DataType::LargeBinary => self.by_offsets::<LargeBinaryType>(nulls),
@@ -205,19 +195,20 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
 
     /// Rows without a result.
     fn nulls(&self) -> Option<NullBuffer> {
-        let (rows, count) = (self.rows, self.rows.range().len());
-        if rows.are_all() && self.failed.is_empty() {
-            return None;
+        let nulls = self.rows.nulls();
+        if self.failed.is_empty() {
+            return nulls;
         }
-        let mut valid = vec![0u8; count.div_ceil(8)];
-        rows.places().for_each(|i| valid[i / 8] |= 1 << (i % 8));
-        let start = rows.range().start;
+        let Range { start, end } = self.rows.range();
+        let mut valid = BooleanBufferBuilder::new(end - start);
+        match nulls {
+            Some(nulls) => valid.append_buffer(nulls.inner()),
+            None => valid.append_n(end - start, true),
+        }
         for i in self.failed {
-            let i = rows.row(*i) - start;
-            valid[i / 8] &= !(1 << (i % 8));
+            valid.set_bit(self.rows.row(*i) - start, false);
         }
-        let valid = BooleanBuffer::new(Buffer::from_vec(valid), 0, count);
-        Some(NullBuffer::new(valid))
+        Some(NullBuffer::new(valid.finish()))
     }
 
     /// Where the values of all rows begin and end, of which those of null ones are empty.
@@ -230,21 +221,17 @@ impl<O: OffsetSizeTrait> Results<'_, O> {
         let count = self.rows.range().len() + 1;
         let offsets = room(count, Keep::Yes);
         let mut offsets = offsets.map_err(|error| Refused::memory(&error, count))?;
-        if self.rows.are_all() {
+        let Some(nulls) = self.rows.nulls() else {
             offsets.extend(self.ends.iter().map(offset));
             return Ok(offsets.into_scalars());
-        }
+        };
         // A row begins where the values before it end.
-        let mut places = self.rows.places().peekable();
         let mut done = 0;
-        let starts = (0..count).map(|row| {
-            let start = offset(&self.ends[done]);
-            if places.next_if_eq(&row).is_some() {
-                done += 1;
-            }
-            start
-        });
-        offsets.extend(starts);
+        offsets.push(offset(&self.ends[0]));
+        offsets.extend(nulls.iter().map(|valid| {
+            done += usize::from(valid);
+            offset(&self.ends[done])
+        }));
         Ok(offsets.into_scalars())
     }
 
