@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// | `aes-128-gcm-siv`, `aes-256-gcm-siv` | 16, 32 bytes | `AesGcmSivKey` |
 /// | `aes-256-siv` | 64 bytes | `AesSivKey` |
 /// | `aes-256-cmac-prf` | 32 bytes | `AesCmacPrfKey` |
-/// | `aes-192-gcm`; `aes-BITS-` and `cbc-pkcs7`, `ctr`, `ofb`, `ecb-pkcs7` | 16, 24, 32 bytes | none: `aescomb/AesKey` |
+/// | `aes-192-gcm`; `aes-BITS-` and `cbc-pkcs7`, `ctr`, `ofb`, `ecb-pkcs7`, `ff1` | 16, 24, 32 bytes | none: `aescomb/AesKey` |
 ///
 /// Tink keeps keys of a type that is not its own, and cannot use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,18 @@ pub struct KeyType(pub(crate) Of);
 pub(crate) enum Of {
     /// Values.
     Values(Algorithm),
+    /// Tokens, by FF1, with so many bits.
+    Tokens(usize),
     /// The keys of files, by SP 800-108 in counter mode with CMAC.
     Derivation,
 }
 
+/// FF1's name, where others have that of a mode.
+pub(crate) const FF1: &str = "ff1";
+
 const NAMES: &str = "aes-128-gcm, aes-256-gcm, aes-128-gcm-siv, aes-256-gcm-siv, aes-256-siv, \
-     aes-256-cmac-prf, aes-192-gcm, or aes-BITS- and cbc-pkcs7, ctr, ofb or ecb-pkcs7, with \
-     BITS 128, 192 or 256";
+     aes-256-cmac-prf, aes-192-gcm, or aes-BITS- and cbc-pkcs7, ctr, ofb, ecb-pkcs7 or ff1, \
+     with BITS 128, 192 or 256";
 
 impl KeyType {
     /// For the keys of files.
@@ -51,10 +56,17 @@ impl KeyType {
         taken.then_some(KeyType(Of::Values(Algorithm { mode, key_bits })))
     }
 
+    /// The type of keys of FF1 with so many bytes, if there is one.
+    pub(crate) fn of_tokens(bytes: usize) -> Option<KeyType> {
+        let taken = [16, 24, 32].contains(&bytes);
+        taken.then_some(KeyType(Of::Tokens(8 * bytes)))
+    }
+
     /// Its name.
     pub fn name(self) -> String {
         match self.0 {
             Of::Values(algorithm) => algorithm.to_string(),
+            Of::Tokens(key_bits) => format!("aes-{key_bits}-{FF1}"),
             Of::Derivation => "aes-256-cmac-prf".to_owned(),
         }
     }
@@ -63,7 +75,7 @@ impl KeyType {
     pub fn key_bytes(self) -> usize {
         match self.0 {
             Of::Values(Algorithm { mode, key_bits }) if mode.info().two_keys => key_bits / 4,
-            Of::Values(Algorithm { key_bits, .. }) => key_bits / 8,
+            Of::Values(Algorithm { key_bits, .. }) | Of::Tokens(key_bits) => key_bits / 8,
             Of::Derivation => 32,
         }
     }
@@ -72,6 +84,7 @@ impl KeyType {
     pub(crate) fn mode(self) -> Mode {
         match self.0 {
             Of::Values(algorithm) => algorithm.mode,
+            Of::Tokens(_) => Mode::Ecb,
             Of::Derivation => Mode::Cmac,
         }
     }
@@ -119,6 +132,10 @@ impl FromStr for KeyType {
     fn from_str(name: &str) -> Result<KeyType, Error> {
         if name == KeyType::DERIVATION.name() {
             return Ok(KeyType::DERIVATION);
+        }
+        let mut token_keys = [16, 24, 32].into_iter().filter_map(KeyType::of_tokens);
+        if let Some(found) = token_keys.find(|of| of.name() == name) {
+            return Ok(found);
         }
         let found = name.parse().ok().and_then(|Algorithm { mode, key_bits }| {
             let halves = if mode.info().two_keys { 2 } else { 1 };

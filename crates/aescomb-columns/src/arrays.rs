@@ -14,6 +14,9 @@ pub(crate) const TAKEN: &str = "binary, large_binary, binary_view, fixed_size_bi
      large_string, string_view, bool, numbers, decimals, dates, times or a dictionary of these, but not of bool, \
      durations or intervals";
 
+/// What columns of tokens may be of.
+pub(crate) const TEXT: &str = "string, large_string, string_view or a dictionary of these";
+
 /// Bytes of all values of a type; `None` where they differ.
 pub(crate) fn width(of: &DataType) -> Option<usize> {
     match of {
@@ -43,6 +46,15 @@ pub(crate) fn is_taken(of: &DataType) -> bool {
             let bytes = matches!(other, DataType::Boolean | DataType::FixedSizeBinary(_));
             bytes || width == 1 || cfg!(target_endian = "little")
         }),
+    }
+}
+
+/// Whether values of a type are text.
+pub(crate) fn is_text(of: &DataType) -> bool {
+    match of {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        _ => false,
     }
 }
 

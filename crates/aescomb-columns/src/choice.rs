@@ -5,6 +5,7 @@ use crate::header::ColumnHeader;
 use crate::kdf;
 use crate::keyset::{Entry, Keyset};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES};
+use crate::tokens::{self, ALPHABET};
 use crate::values;
 
 #[cfg(feature = "files")]
@@ -21,6 +22,8 @@ impl ColumnSpec {
         let name = match (self.format, self.encryption) {
             (Format::Tink | Format::Plain, Encryption::Deterministic) => "aes-256-siv",
             (Format::Plain, Encryption::Randomized) => "aes-256-cmac-prf",
+            (Format::Ff1, Encryption::Deterministic) => "aes-256-ff1",
+            (Format::Ff1, Encryption::Randomized) => return None,
             (_, Encryption::Randomized) => "aes-256-gcm",
             _ => return None,
         };
@@ -37,6 +40,7 @@ impl ColumnSpec {
         of: String,
     ) -> Result<ColumnHeader, Error> {
         let at = |field: &str| format!("columns.{name}.{field}");
+        self.check_tokens(&at)?;
         let fit = |key: &Entry| {
             let (mode, encryption) = self.format.mode(key.key_type())?;
             (encryption == self.encryption).then_some(mode)
@@ -82,6 +86,7 @@ impl ColumnSpec {
             return Err(Error::spec(at("nonces"), what, allowed));
         }
         if self.associated_data.is_some() && mode.info().data_components == 0 {
+            let mode = self.format.mode_name(mode);
             let what = format!("given, for {mode}, which authenticates nothing");
             return Err(Error::spec(at("associated_data"), what, "none"));
         }
@@ -108,14 +113,48 @@ impl ColumnSpec {
         Ok(ColumnHeader {
             encryption: self.encryption,
             format: self.format,
-            mode: mode.name().to_owned(),
+            mode: self.format.mode_name(mode).to_owned(),
             key: key.id(),
             of,
             salt,
             key_column: self.key_column.clone(),
             nonces: self.nonces.clone(),
+            alphabet: self.characters(),
+            tweak: self.tweak.clone(),
             associated_data: self.associated_data.is_some(),
         })
+    }
+
+    /// The characters of its alphabet.
+    pub(crate) fn characters(&self) -> Option<String> {
+        let characters = |alphabet: &String| match &**alphabet {
+            "digits" => "0123456789".to_owned(),
+            own => own.to_owned(),
+        };
+        self.alphabet.as_ref().map(characters)
+    }
+
+    /// Refuses what tokens cannot have, and what they alone have in other formats.
+    fn check_tokens(&self, at: &impl Fn(&str) -> String) -> Result<(), Error> {
+        if self.format != Format::Ff1 {
+            let given = [("alphabet", &self.alphabet), ("tweak", &self.tweak)];
+            return match given.into_iter().find(|(_, given)| given.is_some()) {
+                Some((field, _)) => {
+                    let what = format!("given, for the format {}", self.format);
+                    Err(Error::spec(at(field), what, "none"))
+                }
+                None => Ok(()),
+            };
+        }
+        if self.encryption != Encryption::Deterministic {
+            let what = format!("{}, for the format {}", self.encryption, self.format);
+            let allowed = Encryption::Deterministic;
+            return Err(Error::spec(at("encryption"), what, allowed));
+        }
+        let Some(characters) = self.characters() else {
+            return Err(Error::spec(at("alphabet"), "missing", ALPHABET));
+        };
+        tokens::numerals(&at("alphabet"), &characters).map(drop)
     }
 }
 
@@ -126,6 +165,7 @@ fn fitting_keys(format: Format, encryption: Encryption) -> &'static str {
         (Format::Tink | Format::Plain, Encryption::Deterministic) => "a key for aes-256-siv",
         (Format::Spark, Encryption::Randomized) => "a key for gcm or cbc-pkcs7",
         (Format::Clickhouse, Encryption::Randomized) => "a key for gcm, cbc-pkcs7, ctr or ofb",
+        (Format::Ff1, _) => "a key for ff1",
         (_, Encryption::Deterministic) => "a key for ecb-pkcs7, to decrypt",
     }
 }

@@ -1,11 +1,12 @@
 //! [`Cipher`]: encrypts and decrypts the columns of record batches.
 
-use crate::arrays::{self, TAKEN};
+use crate::arrays::{self, TAKEN, TEXT};
 use crate::error::{Error, Failure, Reason};
 use crate::header::{Header, METADATA_KEY};
 use crate::keyset::Keyset;
 use crate::spec::{Format, Spec};
 use crate::treatment::{Nonces, Treatment};
+use aescomb::Op;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, FieldRef, Metadata, Schema, SchemaRef};
@@ -120,6 +121,9 @@ impl Cipher {
             let of = field.data_type();
             if !arrays::is_taken(of) {
                 return Err(Error::column(name, of, TAKEN));
+            }
+            if column.format == Format::Ff1 && !arrays::is_text(of) {
+                return Err(Error::column(name, of, TEXT));
             }
             let made = column.header(name, keysets, of.to_string())?;
             for beside in [&made.key_column, &made.nonces].into_iter().flatten() {
@@ -363,6 +367,19 @@ impl Cipher {
         if *array.data_type() != treatment.of {
             return Err(Error::column(name, array.data_type(), &treatment.of));
         }
+        if let Some(tokens) = &treatment.tokens {
+            let run = |array: &ArrayRef, beside: Beside<'_>, _| {
+                treatment.tokens(tokens, Op::Encrypt, array, beside.keys, self.threads)
+            };
+            let (values, failed) = each(treatment, array, beside, OnFailure::Stop, &run)?;
+            return match failed.into_iter().next() {
+                Some((row, reason)) => Err(Error::value(name, row, reason)),
+                None => Ok(Encrypted {
+                    values,
+                    nonces: None,
+                }),
+            };
+        }
         let Some(dictionary) = array.as_any_dictionary_opt() else {
             return treatment.encrypt(array, beside.keys, self.threads);
         };
@@ -435,37 +452,21 @@ impl Cipher {
     ) -> Result<(ArrayRef, Vec<Failure>), Error> {
         let treatment = self.treatment(name)?;
         beside.check(name, array.len())?;
-        if !arrays::is_binary(array.data_type()) {
-            let allowed = "binary values, as encrypted ones are";
-            return Err(Error::column(name, array.data_type(), allowed));
-        }
-        let (array, failed) = match array.as_any_dictionary_opt() {
-            None => treatment.decrypt(array, beside, self.threads, on_failure)?,
-            Some(dictionary) if treatment.keeps_dictionaries() => {
-                let values = dictionary.values();
-                // No row may have the value that fails.
-                let on_failure = OnFailure::Null;
-                let (values, failed) =
-                    treatment.decrypt(values, Beside::default(), self.threads, on_failure)?;
-                let failed: HashMap<usize, Reason> = failed.into_iter().collect();
-                let mut rows = Vec::new();
-                if !failed.is_empty() {
-                    let keys = dictionary.normalized_keys();
-                    let here = |row: &usize| dictionary.keys().is_valid(*row);
-                    for row in (0..keys.len()).filter(here) {
-                        let reason = failed.get(&keys[row]);
-                        rows.extend(reason.map(|reason| (row, reason.clone())));
-                    }
-                }
-                (dictionary.with_values(values), rows)
-            }
-            Some(dictionary) => {
-                let keys = dictionary.keys();
-                let array = arrow_select::take::take(dictionary.values(), keys, None);
-                let array = array.map_err(|error| treatment.wrong(error))?;
-                treatment.decrypt(&array, beside, self.threads, on_failure)?
+        let (fits, allowed) = match treatment.tokens {
+            Some(_) => (arrays::is_text(array.data_type()), TEXT),
+            None => {
+                let allowed = "binary values, as encrypted ones are";
+                (arrays::is_binary(array.data_type()), allowed)
             }
         };
+        if !fits {
+            return Err(Error::column(name, array.data_type(), allowed));
+        }
+        let run = |array: &ArrayRef, beside: Beside<'_>, on_failure| match &treatment.tokens {
+            Some(tokens) => treatment.tokens(tokens, Op::Decrypt, array, beside.keys, self.threads),
+            None => treatment.decrypt(array, beside, self.threads, on_failure),
+        };
+        let (array, failed) = each(treatment, array, beside, on_failure, &run)?;
         if let (OnFailure::Stop, Some((row, reason))) = (on_failure, failed.first()) {
             return Err(Error::value(name, *row, reason.clone()));
         }
@@ -484,6 +485,44 @@ impl Cipher {
     }
 }
 
+/// An array, and what failed in it, by rows.
+pub(crate) type Done = Result<(ArrayRef, Vec<(usize, Reason)>), Error>;
+
+/// What `run` makes of values; of those of a dictionary once, if it may stay one.
+fn each(
+    treatment: &Treatment,
+    array: &ArrayRef,
+    beside: Beside<'_>,
+    on_failure: OnFailure,
+    run: &dyn Fn(&ArrayRef, Beside<'_>, OnFailure) -> Done,
+) -> Done {
+    match array.as_any_dictionary_opt() {
+        None => run(array, beside, on_failure),
+        Some(dictionary) if treatment.keeps_dictionaries() => {
+            // No row may have the value that fails.
+            let on_failure = OnFailure::Null;
+            let (values, failed) = run(dictionary.values(), Beside::default(), on_failure)?;
+            let failed: HashMap<usize, Reason> = failed.into_iter().collect();
+            let mut rows = Vec::new();
+            if !failed.is_empty() {
+                let keys = dictionary.normalized_keys();
+                let here = |row: &usize| dictionary.keys().is_valid(*row);
+                for row in (0..keys.len()).filter(here) {
+                    let reason = failed.get(&keys[row]);
+                    rows.extend(reason.map(|reason| (row, reason.clone())));
+                }
+            }
+            Ok((dictionary.with_values(values), rows))
+        }
+        Some(dictionary) => {
+            let keys = dictionary.keys();
+            let array = arrow_select::take::take(dictionary.values(), keys, None);
+            let array = array.map_err(|error| treatment.wrong(error))?;
+            run(&array, beside, on_failure)
+        }
+    }
+}
+
 /// The header of a schema, or the one that the spec makes where it has none.
 fn header_of(schema: &Schema, spec: Option<&Spec>, keysets: &[Keyset]) -> Result<Header, Error> {
     let header = match (Header::of_schema(schema)?, spec) {
@@ -491,7 +530,13 @@ fn header_of(schema: &Schema, spec: Option<&Spec>, keysets: &[Keyset]) -> Result
         (None, Some(spec)) => {
             let mut header = Header::new(spec.dataset.clone());
             for (name, column) in &spec.columns {
-                let of = column.of.clone().unwrap_or_else(|| "binary".to_owned());
+                let of = column.of.clone().unwrap_or_else(|| {
+                    let usual = match column.format {
+                        Format::Ff1 => "string",
+                        _ => "binary",
+                    };
+                    usual.to_owned()
+                });
                 let made = column.header(name, keysets, of)?;
                 if made.salt.is_some() {
                     let what = "values under the key of a file, without its salt";

@@ -22,7 +22,8 @@ pub enum ColumnsCommand {
     Decrypt(DecryptArgs),
     /// Decrypt, and encrypt again under the primary keys
     Rotate(DecryptArgs),
-    /// Look whether everything can be decrypted
+    /// Look whether everything can be decrypted; of tokens, which are not authenticated, only
+    /// whether they have the form of tokens
     ///
     /// Prints what cannot, as lines of JSON. Exit status 1 if there is anything.
     Verify(VerifyArgs),
@@ -507,10 +508,22 @@ fn show(report: &FileReport, out: &mut dyn Write) -> std::io::Result<()> {
     for column in &report.columns {
         let what = match &column.encrypted {
             None => format!("{}, not encrypted", column.of),
-            Some(how) => format!(
-                "{}, was {}: {}, format {}, mode {}, key {}",
-                column.of, how.of, how.encryption, how.format, how.mode, how.key
-            ),
+            Some(how) => {
+                let alphabet = how.alphabet.as_ref().map(|alphabet| {
+                    let count = alphabet.chars().count();
+                    format!(", alphabet of {count} characters")
+                });
+                format!(
+                    "{}, was {}: {}, format {}, mode {}, key {}{}",
+                    column.of,
+                    how.of,
+                    how.encryption,
+                    how.format,
+                    how.mode,
+                    how.key,
+                    alphabet.unwrap_or_default()
+                )
+            }
         };
         let statistics = match column.statistics {
             true => "; with statistics",

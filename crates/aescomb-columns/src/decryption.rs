@@ -286,7 +286,7 @@ impl Treatment {
 }
 
 /// Where values lie.
-fn slots<O: OffsetSizeTrait>(values: Values<'_, O>) -> (Cow<'_, [u8]>, Vec<O>, Vec<O>) {
+pub(crate) fn slots<O: OffsetSizeTrait>(values: Values<'_, O>) -> (Cow<'_, [u8]>, Vec<O>, Vec<O>) {
     match values.places {
         Places::Slots(starts, lens) => (values.bytes, starts, lens),
         Places::Offsets(offsets) => {

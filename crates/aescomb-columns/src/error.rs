@@ -94,6 +94,17 @@ pub enum Reason {
     Padding,
     /// The mode does not take texts of this length, in bytes.
     TextLength(usize),
+    /// The character at this position, from 0 on, is not of the alphabet.
+    Character(usize),
+    /// A token, or what is to become one, has another number of characters.
+    Length {
+        /// Characters that it has.
+        given: usize,
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
     /// It does not decrypt to a value of the column's type.
     Type(String),
 }
@@ -113,6 +124,13 @@ impl fmt::Display for Reason {
             Reason::Authentication => f.write_str("authentication failed"),
             Reason::Padding => f.write_str("invalid padding"),
             Reason::TextLength(given) => write!(f, "ciphertext of {given} bytes"),
+            Reason::Character(position) => write!(
+                f,
+                "character at position {position}; allowed: those of the alphabet"
+            ),
+            Reason::Length { given, least, most } => {
+                write!(f, "value of {given} characters; allowed: {least} to {most}")
+            }
             Reason::Type(what) => f.write_str(what),
         }
     }

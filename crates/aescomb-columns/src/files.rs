@@ -292,6 +292,8 @@ impl Header {
                 key_column: header.key_column.clone(),
                 nonces: header.nonces.clone(),
                 associated_data: None,
+                alphabet: header.alphabet.clone(),
+                tweak: header.tweak.clone(),
                 limit: None,
                 of: None,
             };

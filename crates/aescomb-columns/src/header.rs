@@ -56,6 +56,12 @@ pub struct ColumnHeader {
     /// The column with nonces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonces: Option<String>,
+    /// The characters of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alphabet: Option<String>,
+    /// The tweak of tokens, if the spec said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tweak: Option<String>,
     /// Whether the spec said what is authenticated with values, and so has to say it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub associated_data: bool,
@@ -126,6 +132,12 @@ impl Header {
                     optional(&column.key_column),
                 ),
                 ("nonces", optional(&header.nonces), optional(&column.nonces)),
+                (
+                    "alphabet",
+                    optional(&header.alphabet),
+                    optional(&column.characters()),
+                ),
+                ("tweak", optional(&header.tweak), optional(&column.tweak)),
             ] {
                 if given != allowed {
                     let field = format!("{METADATA_KEY}.columns.{name}.{field}");

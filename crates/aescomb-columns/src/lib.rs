@@ -23,6 +23,7 @@ mod kdf;
 mod keyset;
 mod spec;
 mod tink;
+mod tokens;
 mod treatment;
 pub mod values;
 

@@ -1,6 +1,6 @@
 //! Specs: what is to be encrypted how.
 
-use crate::algorithm::{KeyType, Of};
+use crate::algorithm::{FF1, KeyType, Of};
 use crate::error::Error;
 use crate::values::number_type;
 use aescomb::{Algorithm, Mode};
@@ -27,8 +27,10 @@ pub enum Encryption {
 /// | `spark` | nonce (12), ciphertext, tag (16), or for CBC nonce (16), ciphertext | `gcm`, `cbc-pkcs7` |
 /// | `clickhouse` | ciphertext, and tag (16) for GCM; nonces are in a column of their own | `gcm`, `cbc-pkcs7`, `ctr`, `ofb` |
 /// | `plain` | nonce (12), ciphertext, tag (16), or for SIV tag (16), ciphertext | `aes-256-cmac-prf`, `gcm-siv`, `siv` |
+/// | `ff1` | text of the same characters, as many as before: a token | `ff1` |
 ///
-/// `spark` and `clickhouse` also decrypt what `ecb-pkcs7` has encrypted.
+/// `spark` and `clickhouse` also decrypt what `ecb-pkcs7` has encrypted. `ff1` authenticates nothing:
+/// under another key, any token decrypts to another text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -40,6 +42,8 @@ pub enum Format {
     Clickhouse,
     /// This library's own.
     Plain,
+    /// Text that keeps its length and the characters of its alphabet, by FF1.
+    Ff1,
 }
 
 impl fmt::Display for Encryption {
@@ -58,17 +62,39 @@ impl fmt::Display for Format {
             Format::Spark => "spark",
             Format::Clickhouse => "clickhouse",
             Format::Plain => "plain",
+            Format::Ff1 => FF1,
         })
     }
 }
 
 impl Format {
-    /// The mode that values have in this format under keys of this type, and whether equal
-    /// values then are equal; if they may have such keys.
+    /// The name of values' mode in this format.
+    pub(crate) fn mode_name(self, mode: Mode) -> &'static str {
+        match self {
+            Format::Ff1 => FF1,
+            _ => mode.name(),
+        }
+    }
+
+    /// The mode of this name, as [`Format::mode`] has it; else what is allowed.
+    pub(crate) fn mode_of(self, name: &str) -> Result<Mode, String> {
+        match self {
+            Format::Ff1 if name == FF1 => Ok(Mode::Ecb),
+            Format::Ff1 => Err(FF1.to_owned()),
+            _ => name.parse().map_err(|error| format!("{error}")),
+        }
+    }
+
+    /// The mode that values have in this format under keys of this type, which for FF1 is that of
+    /// its blocks, and whether equal values then are equal; if they may have such keys.
     pub(crate) fn mode(self, of: KeyType) -> Option<(Mode, Encryption)> {
         use Encryption::{Deterministic, Randomized};
-        let Of::Values(Algorithm { mode, key_bits }) = of.0 else {
-            return (self == Format::Plain).then_some((Mode::Gcm, Randomized));
+        let Algorithm { mode, key_bits } = match of.0 {
+            Of::Values(algorithm) => algorithm,
+            Of::Tokens(_) => return (self == Format::Ff1).then_some((of.mode(), Deterministic)),
+            Of::Derivation => {
+                return (self == Format::Plain).then_some((Mode::Gcm, Randomized));
+            }
         };
         let encryption = match (self, mode) {
             (Format::Tink | Format::Plain, Mode::GcmSiv) => Randomized,
@@ -129,6 +155,14 @@ pub struct ColumnSpec {
     /// name of the column in the formats `tink` and `plain`, and nothing in the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub associated_data: Option<String>,
+    /// For the format `ff1`: the characters that values are of, from 2 to 65,536, each once, or
+    /// `digits`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alphabet: Option<String>,
+    /// For the format `ff1`: what makes equal values of several columns become different tokens.
+    /// If there is none: the dataset, a zero byte and the name of the column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tweak: Option<String>,
     /// The most values that a key encrypts under random nonces of 12 bytes, in a run, or for
     /// a key of a file, in the file: at most 2^32.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +201,7 @@ impl Spec {
         self.columns.contains_key(name) || columns.any(keys)
     }
 
-    /// What is authenticated with each value of a column.
+    /// What is authenticated with each value of a column, or is the tweak of its tokens.
     pub(crate) fn associated_data(
         dataset: &str,
         column: &str,
@@ -176,7 +210,7 @@ impl Spec {
     ) -> Vec<u8> {
         match (given, format) {
             (Some(data), _) => data.as_bytes().to_vec(),
-            (None, Format::Tink | Format::Plain) => {
+            (None, Format::Tink | Format::Plain | Format::Ff1) => {
                 [dataset.as_bytes(), &[0], column.as_bytes()].concat()
             }
             (None, _) => Vec::new(),

@@ -1,6 +1,6 @@
 //! Keysets in the formats of Tink: protocol buffers, and their JSON.
 
-use crate::algorithm::{KeyType, Of};
+use crate::algorithm::{FF1, KeyType, Of};
 use crate::error::Error;
 use aescomb::Mode;
 use base64::Engine;
@@ -11,7 +11,7 @@ use std::mem::take;
 use zeroize::{Zeroize, Zeroizing};
 
 const TINK: &str = "type.googleapis.com/google.crypto.tink.";
-/// Keys of modes that Tink does not have.
+/// Keys of modes that Tink does not have, and of FF1.
 const OWN: &str = "aescomb/AesKey";
 
 #[derive(Clone, PartialEq, Message)]
@@ -130,8 +130,8 @@ impl KeyData {
     /// That of a key.
     pub(crate) fn new(of: KeyType, secret: &[u8]) -> KeyData {
         let (version, key_value) = (0, secret.to_vec());
-        let own = |mode: Mode, key_value| {
-            let mode = mode.name().to_owned();
+        let own = |mode: &str, key_value| {
+            let mode = mode.to_owned();
             let key = AesKey {
                 version,
                 mode,
@@ -158,8 +158,9 @@ impl KeyData {
                     };
                     tink(name, AesGcmKey { version, key_value }.encode_to_vec())
                 }
-                mode => own(mode, key_value),
+                mode => own(mode.name(), key_value),
             },
+            Of::Tokens(_) => own(FF1, key_value),
         };
         KeyData {
             type_url,
@@ -172,30 +173,40 @@ impl KeyData {
     pub(crate) fn open(&self) -> Result<(KeyType, Zeroizing<Vec<u8>>), String> {
         let bytes = &self.value[..];
         let broken = |error: prost::DecodeError| format!("{}: {error}", self.type_url);
-        let (version, found, key_value) = match self.type_url.strip_prefix(TINK) {
+        let (version, of, key_value) = match self.type_url.strip_prefix(TINK) {
             Some(name @ ("AesGcmKey" | "AesGcmSivKey")) => {
                 let mut key = AesGcmKey::decode(bytes).map_err(broken)?;
                 let mode = match name {
                     "AesGcmKey" => Mode::Gcm,
                     _ => Mode::GcmSiv,
                 };
-                (key.version, Some(mode), take(&mut key.key_value))
+                let of = KeyType::of(mode, key.key_value.len());
+                (key.version, of, take(&mut key.key_value))
             }
             Some("AesSivKey") => {
                 let mut key = AesSivKey::decode(bytes).map_err(broken)?;
-                (key.version, Some(Mode::Siv), take(&mut key.key_value))
+                let of = KeyType::of(Mode::Siv, key.key_value.len());
+                (key.version, of, take(&mut key.key_value))
             }
             Some("AesCmacPrfKey") => {
                 let mut key = AesCmacPrfKey::decode(bytes).map_err(broken)?;
-                (key.version, None, take(&mut key.key_value))
+                (
+                    key.version,
+                    Some(KeyType::DERIVATION),
+                    take(&mut key.key_value),
+                )
             }
             None if self.type_url == OWN => {
                 let mut key = AesKey::decode(bytes).map_err(broken)?;
-                let mode = key
-                    .mode
-                    .parse()
-                    .map_err(|error| format!("{OWN}: {error}"))?;
-                (key.version, Some(mode), take(&mut key.key_value))
+                let bytes = key.key_value.len();
+                let of = match &*key.mode {
+                    FF1 => KeyType::of_tokens(bytes),
+                    mode => {
+                        let mode = mode.parse().map_err(|error| format!("{OWN}: {error}"))?;
+                        KeyType::of(mode, bytes)
+                    }
+                };
+                (key.version, of, take(&mut key.key_value))
             }
             _ => {
                 return Err(format!(
@@ -212,10 +223,6 @@ impl KeyData {
                 self.type_url
             ));
         }
-        let of = match found {
-            None => Some(KeyType::DERIVATION),
-            Some(mode) => KeyType::of(mode, secret.len()),
-        };
         match of {
             Some(of) => Ok((of, secret)),
             None => Err(format!("{} with {} bytes", self.type_url, secret.len())),

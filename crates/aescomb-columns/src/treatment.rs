@@ -1,12 +1,13 @@
 //! What is done with a column, and the encryption of its values.
 
-use crate::arrays::{self, TAKEN};
+use crate::arrays::{self, TAKEN, TEXT};
 use crate::cipher::Encrypted;
 use crate::error::{Error, Reason};
 use crate::header::{ColumnHeader, METADATA_KEY};
 use crate::kdf;
 use crate::keyset::{Count, Keyset, Status};
 use crate::spec::{ColumnSpec, Encryption, Format, MOST_VALUES, Spec, parse_type};
+use crate::tokens::{ALPHABET, Tokens};
 use crate::values::{
     self, Columns, Data, Flat, Keep, Keyed, Made, Results, STRETCH, Soon, Stopped, fits, growth,
 };
@@ -66,6 +67,8 @@ pub(crate) struct Treatment {
     /// `None` where the mode takes none.
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) keys: Vec<Candidate>,
+    /// What makes tokens, under keys of the same places, in the format for them.
+    pub(crate) tokens: Option<Tokens>,
     /// The place of the key of new values, if it is there.
     pub(crate) own: Option<usize>,
     pub(crate) key_column: Option<String>,
@@ -82,10 +85,9 @@ impl Treatment {
         keysets: &[Keyset],
     ) -> Result<Treatment, Error> {
         let at = |field: &str| format!("{METADATA_KEY}.columns.{name}.{field}");
-        let mode: Mode = header
-            .mode
-            .parse()
-            .map_err(|error| Error::spec(at("mode"), format!("{:?}", header.mode), error))?;
+        let mode = header.format.mode_of(&header.mode);
+        let mode =
+            mode.map_err(|allowed| Error::spec(at("mode"), format!("{:?}", header.mode), allowed))?;
         let info = mode.info();
         let salt = header.salt(&at("salt"))?;
         let given = spec.and_then(|spec| spec.associated_data.as_deref());
@@ -100,10 +102,17 @@ impl Treatment {
                 allowed,
             ));
         }
+        let given = match header.format {
+            Format::Ff1 => header.tweak.as_deref(),
+            _ => given,
+        };
         let data = Spec::associated_data(dataset, name, header.format, given);
         let of = parse_type(&at("type"), &header.of)?;
         if !arrays::is_taken(&of) {
             return Err(Error::spec(at("type"), of, TAKEN));
+        }
+        if header.format == Format::Ff1 && !arrays::is_text(&of) {
+            return Err(Error::spec(at("type"), of, TEXT));
         }
         let mut treatment = Treatment {
             name: name.to_owned(),
@@ -121,9 +130,11 @@ impl Treatment {
             data: (info.data_components > 0).then(|| data.clone()),
             keys: Vec::new(),
             own: None,
+            tokens: None,
             key_column: header.key_column.clone(),
             of,
         };
+        let mut secrets = Vec::new();
         let limit = spec.and_then(|spec| spec.limit).unwrap_or(MOST_VALUES);
         for key in keysets.iter().flat_map(Keyset::keys) {
             let fit = header.format.mode(key.key_type());
@@ -149,6 +160,7 @@ impl Treatment {
             if key.id() == header.key && treatment.own.is_none() {
                 treatment.own = Some(treatment.keys.len());
             }
+            secrets.push(key.secret());
             treatment.keys.push(Candidate {
                 id: key.id(),
                 enabled: key.status() == Status::Enabled,
@@ -174,6 +186,14 @@ impl Treatment {
                 }
                 _ => {}
             }
+        }
+        if header.format == Format::Ff1 {
+            let field = at("alphabet");
+            let Some(alphabet) = &header.alphabet else {
+                return Err(Error::spec(field, "missing", ALPHABET));
+            };
+            let tokens = Tokens::new((&field, alphabet), (&at("tweak"), data), &secrets)?;
+            treatment.tokens = Some(tokens);
         }
         Ok(treatment)
     }
@@ -225,6 +245,7 @@ impl Treatment {
                     false => values,
                 }
             }
+            other if self.tokens.is_some() => other.clone(),
             other => arrays::encrypted_type(other, |len| self.len(len)),
         }
     }

@@ -268,6 +268,57 @@ fn there_and_back_rotated_and_verified() {
     );
 }
 
+#[test]
+fn tokens_are_rotated() {
+    let folder = Folder::new();
+    let number = |i: usize| (i % 10 != 3).then(|| format!("{:08}", i * 7));
+    let numbers: Vec<Option<String>> = (0..ROWS).map(number).collect();
+    let fields = vec![Field::new("number", DataType::Utf8, true)];
+    let columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from(numbers))];
+    let people = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+    write(&folder.path("in.parquet"), &people, 1500);
+    let spec = |more: &str| {
+        let column = "encryption = \"deterministic\"\nformat = \"ff1\"\nalphabet = \"digits\"";
+        let text = format!("dataset = \"people\"\n[columns.number]\n{column}\n{more}");
+        Spec::from_toml(&text).unwrap()
+    };
+    let mut keys = Keyset::new();
+    let old = keys.generate("aes-256-ff1".parse().unwrap()).unwrap();
+    let go = |job: &Job, from: &str, to: Option<&str>, keys: &Keyset| {
+        let to = to.map(|to| folder.path(to));
+        let options = options(std::slice::from_ref(keys));
+        run(job, &folder.path(from), to.as_deref(), &options, &mut ())
+    };
+    for kind in ["parquet", "csv"] {
+        let file = |name: &str| format!("{name}.{kind}");
+        let (a, b, c) = (file("a"), file("b"), format!("{kind}.parquet"));
+        go(&Job::Encrypt(spec("")), "in.parquet", Some(&a), &keys).unwrap();
+        let new = keys.generate("aes-128-ff1".parse().unwrap()).unwrap();
+        let was = keys.primary().unwrap().id();
+        keys.set_primary(new).unwrap();
+        match kind {
+            "parquet" => {
+                let token = read(&folder.path(&a));
+                assert_eq!(token.schema().field(0).data_type(), &DataType::Utf8);
+                assert_ne!(token.columns(), people.columns());
+                assert!(!inspect(&folder.path(&a)).unwrap().columns[0].statistics);
+                go(&Job::Rotate(None), &a, Some(&b), &keys).unwrap();
+                let mut left = keys.clone();
+                left.remove(old).unwrap();
+                assert!(go(&Job::Verify(None), &a, None, &left).is_err());
+                assert_eq!(go(&Job::Verify(None), &b, None, &left).unwrap().failures, 0);
+                go(&Job::Decrypt(None), &b, Some(&c), &left).unwrap();
+            }
+            // Nothing in it says which key.
+            _ => {
+                let spec = spec(&format!("key = {was}"));
+                go(&Job::Decrypt(Some(spec)), &a, Some(&c), &keys).unwrap();
+            }
+        }
+        assert_eq!(read(&folder.path(&c)).columns(), people.columns());
+    }
+}
+
 /// Who may write a file may change its header: a spec that is given is what counts.
 #[test]
 fn headers_of_others() {

@@ -3,7 +3,7 @@
 use aescomb_columns::{Error, KeyService, Keyset, Prefix, Status};
 use zeroize::Zeroizing;
 
-const TYPES: [&str; 11] = [
+const TYPES: [&str; 12] = [
     "aes-128-gcm",
     "aes-192-gcm",
     "aes-256-gcm",
@@ -14,6 +14,7 @@ const TYPES: [&str; 11] = [
     "aes-128-cbc-pkcs7",
     "aes-192-ecb-pkcs7",
     "aes-256-ctr",
+    "aes-192-ff1",
     "aes-256-ofb",
 ];
 

@@ -3,7 +3,7 @@
 use crate::arrays::is_binary;
 use crate::cipher::OnFailure;
 use crate::error::{Error, Failure, Reason};
-use crate::spec::Spec;
+use crate::spec::{Format, Spec};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// Columns of base64 in a file that was encrypted by a spec.
 pub(super) fn encoded(spec: Option<&Spec>) -> Vec<String> {
     let columns = spec.iter().flat_map(|spec| &spec.columns);
+    // Tokens are text.
+    let columns = columns.filter(|(_, column)| column.format != Format::Ff1);
     let names = columns.flat_map(|(name, column)| [Some(name), column.nonces.as_ref()]);
     names.flatten().cloned().collect()
 }

@@ -769,6 +769,24 @@ impl<'m, O: OffsetSizeTrait> Making<'m, O> {
         self.failed[first..].iter().map(|i| i - message).collect()
     }
 
+    /// Appends results that lie one after the other, by where each ends; `failed` of them failed, in
+    /// ascending order.
+    pub fn append(
+        &mut self,
+        bytes: &[u8],
+        ends: impl IntoIterator<Item = usize>,
+        failed: impl IntoIterator<Item = usize>,
+    ) {
+        let (first, start) = (self.count(), self.used);
+        for (place, byte) in self.memory[start..][..bytes.len()].iter_mut().zip(bytes) {
+            place.write(*byte);
+        }
+        self.used += bytes.len();
+        let ends = ends.into_iter().map(|end| O::usize_as(start + end));
+        self.ends.extend(ends);
+        self.failed.extend(failed.into_iter().map(|i| first + i));
+    }
+
     /// Takes back the results from this message on.
     pub fn take_back(&mut self, message: usize) {
         self.ends.truncate(message + 1);

@@ -75,8 +75,8 @@ class Cipher:
         """For what was encrypted as the header in the metadata of ``schema`` says.
 
         Without one, ``spec`` says it; the types of decrypted columns are in its columns' ``type``,
-        or binary. ``spec`` is also needed where it gave ``associated_data``. Nothing
-        authenticates the header: one that does not agree with ``spec`` is refused.
+        or binary, or text for tokens. ``spec`` is also needed where it gave ``associated_data``.
+        Nothing authenticates the header: one that does not agree with ``spec`` is refused.
         """
         header = (schema.metadata or {}).get(_HEADER)
         if header is not None:
@@ -192,6 +192,11 @@ class Cipher:
 
         decrypted, _ = self._inner.decrypt(name, values, keys)
         return pyarrow.array(decrypted)
+
+
+def is_tokens(header: str, column: str) -> bool:
+    """Whether the encrypted values of a column are text."""
+    return bool(json.loads(header)["columns"][column]["format"] == "ff1")
 
 
 def _columns(table: Any) -> list[tuple[Any, Any]]:

@@ -1,12 +1,12 @@
 """Columns in engines of one process: Polars, DuckDB, DataFusion and Daft.
 
 Each function wants one of these packages, and a ``Cipher``; Daft sends functions to workers, and
-wants a ``Worker``. Values are text, or bytes when they are encrypted.
+wants a ``Worker``. Values are text, or bytes when they are encrypted; tokens are text.
 """
 
 from typing import Any
 
-from aescomb.columns._tables import Cipher
+from aescomb.columns._tables import Cipher, is_tokens
 from aescomb.columns._workers import Worker
 
 
@@ -17,14 +17,16 @@ def polars(cipher: Cipher, way: str, column: str) -> Any:
 
     work = _work(cipher, way, column)
     # The type of what is decrypted is that of nothing decrypted.
-    empty = cipher.decrypt_column(column, pyarrow.array([], "binary"))
-    of = pl.Binary if way == "encrypt" else pl.Series(empty).dtype
+    tokens = is_tokens(cipher.header, column)
+    empty = cipher.decrypt_column(column, pyarrow.array([], "string" if tokens else "binary"))
+    of = pl.Binary if way == "encrypt" and not tokens else pl.Series(empty).dtype
     return pl.col(column).map_batches(lambda values: pl.Series(work(values)), return_dtype=of)
 
 
 def duckdb(connection: Any, cipher: Cipher, column: str) -> None:
     """Makes ``encrypt_COLUMN(value)`` and ``decrypt_COLUMN(value)`` in a connection of DuckDB."""
-    for way, of, to in [("encrypt", "VARCHAR", "BLOB"), ("decrypt", "BLOB", "VARCHAR")]:
+    sealed = "VARCHAR" if is_tokens(cipher.header, column) else "BLOB"
+    for way, of, to in [("encrypt", "VARCHAR", sealed), ("decrypt", sealed, "VARCHAR")]:
         connection.create_function(
             f"{way}_{column}", _work(cipher, way, column), [of], to, type="arrow"
         )
@@ -35,7 +37,8 @@ def datafusion(context: Any, cipher: Cipher, column: str) -> None:
     import pyarrow  # type: ignore[import-untyped]
     from datafusion import udf  # type: ignore[import-not-found,unused-ignore]
 
-    types = {"encrypt": pyarrow.binary(), "decrypt": pyarrow.string()}
+    sealed = pyarrow.string() if is_tokens(cipher.header, column) else pyarrow.binary()
+    types = {"encrypt": sealed, "decrypt": pyarrow.string()}
     for way, of in [("encrypt", "decrypt"), ("decrypt", "encrypt")]:
         work, to = _work(cipher, way, column), types[way]
 
@@ -51,7 +54,8 @@ def daft(worker: Worker, column: str) -> Any:
     import daft as engine  # type: ignore[import-not-found,unused-ignore]
 
     types = engine.DataType
-    to = types.binary() if worker.way == "encrypt" else types.string()
+    is_bytes = worker.way == "encrypt" and not is_tokens(worker.header, column)
+    to = types.binary() if is_bytes else types.string()
 
     @engine.func.batch(return_dtype=to)  # type: ignore[untyped-decorator,unused-ignore]
     def done(values: engine.Series) -> Any:

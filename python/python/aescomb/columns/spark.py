@@ -36,7 +36,7 @@ def register(session: Any, spec: Spec, keys: WrappedKeys) -> None:
 
     The second argument is the name of a column of the spec. Values are of its ``type``, which is
     text without one. Nothing keeps a salt, so the format ``plain`` with random nonces wants
-    ``encrypt``.
+    ``encrypt``. So does ``ff1``, as what is encrypted is of bytes here.
     """
     import pyarrow  # type: ignore[import-untyped]
     from pyspark.sql.functions import arrow_udf  # type: ignore[import-not-found]
@@ -44,6 +44,8 @@ def register(session: Any, spec: Spec, keys: WrappedKeys) -> None:
     given = json.loads(spec_json(spec))
     for column in given["columns"].values():
         column.setdefault("type", "string")
+        if column["format"] == "ff1":
+            raise ValueError("spec: a column of tokens ('ff1') in SQL; use encrypt")
     schema = pyarrow.schema([(name, pyarrow.string()) for name in given["columns"]])
     header = Cipher(given, keys.open(), schema).header
     encrypting, decrypting = (Worker(way, header, keys) for way in ("encrypt", "decrypt"))
