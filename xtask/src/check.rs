@@ -55,7 +55,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("ocb::Crypt", [36, 38, 0, 0, 0]),
     ("ofb::Crypt", [0, 20, 0, 0, 1]),
     ("otr::Crypt", [157, 147, 0, 40, 0]),
-    ("pmac::Mac", [18, 20, 0, 0, 0]),
+    ("pmac::Mac", [20, 18, 0, 0, 0]),
     ("pmac_ctr::Authenticate", [21, 28, 0, 1, 0]),
     ("pmac_ctr::Crypt", [21, 28, 0, 1, 0]),
     ("poet::Crypt", [140, 59, 16, 3, 16]),
