@@ -4,7 +4,7 @@ use crate::arrays;
 use crate::cipher::{Beside, OnFailure};
 use crate::error::{Error, Reason};
 use crate::spec::Format;
-use crate::treatment::{Candidate, Nonces, Treatment};
+use crate::treatment::{Candidate, Nonces, Treatment, no_ids};
 use crate::values::{
     Columns, Data, Flat, Keep, Keyed, Made, Making, Places, Present, Results, Values, fits,
 };
@@ -19,6 +19,9 @@ use std::ops::Range;
 
 /// Bytes that an array without any value may have, however little is decrypted.
 const MOST_EMPTY: usize = 64 << 20;
+
+/// Of a stretch, the rows of its results, and what failed, by rows.
+pub(crate) type Part = (Vec<usize>, Vec<(usize, Reason)>);
 
 impl Treatment {
     /// Decrypts values: an array, and what failed, by rows. What failed is an error if
@@ -51,11 +54,7 @@ impl Treatment {
         let ids = match (&self.key_column, beside.keys, self.format) {
             (Some(_), Some(ids), _) => Some(self.ids(ids)?),
             (Some(name), None, Format::Spark | Format::Clickhouse | Format::Plain) => {
-                return Err(Error::column(
-                    name,
-                    "missing",
-                    "a column of key identifiers",
-                ));
+                return Err(no_ids(name));
             }
             _ => None,
         };
@@ -75,13 +74,7 @@ impl Treatment {
             let given = (ids.as_ref(), nonces.as_deref(), data.as_ref());
             self.decrypt_stretch(&stretch, rows.start, given, making)
         })?;
-        fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
-        let (mut good, mut failures) = (Vec::new(), Vec::new());
-        for (rows, failed) in parts {
-            good.push(rows);
-            failures.extend(failed);
-        }
-        let good = Present::these(good.into_iter().flatten(), array.len());
+        let (good, mut failures) = self.gathered(&made, parts, array.len(), of)?;
         let rows = good.whole();
         let mut results = Results {
             bytes: made.bytes,
@@ -134,8 +127,25 @@ impl Treatment {
         Ok((array, failures))
     }
 
-    /// Decrypts a stretch of values, of which the first is in this row: the rows of results, and
-    /// what failed.
+    /// The rows of all parts' results, and what failed, where the results fit the type `of`.
+    pub(crate) fn gathered<O: OffsetSizeTrait>(
+        &self,
+        made: &Made<O>,
+        parts: Vec<Part>,
+        rows: usize,
+        of: &DataType,
+    ) -> Result<(Present, Vec<(usize, Reason)>), Error> {
+        fits(made.bytes.len(), of).map_err(|refused| self.unfit(&refused))?;
+        let (mut good, mut failures) = (Vec::new(), Vec::new());
+        for (rows, failed) in parts {
+            good.push(rows);
+            failures.extend(failed);
+        }
+        let good = Present::these(good.into_iter().flatten(), rows);
+        Ok((good, failures))
+    }
+
+    /// Decrypts a stretch of values, of which the first is in this row.
     #[allow(clippy::type_complexity)]
     fn decrypt_stretch<O: Offset + OffsetSizeTrait>(
         &self,
@@ -147,7 +157,7 @@ impl Treatment {
             Option<&Data<'_, O>>,
         ),
         making: &mut Making<'_, O>,
-    ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
+    ) -> Result<Part, Error> {
         let present = arrays::present(array);
         let all = present.whole();
         let given = array.to_data();

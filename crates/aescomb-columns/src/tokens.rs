@@ -2,10 +2,10 @@
 
 use crate::arrays;
 use crate::cipher::Done;
-use crate::decryption::slots;
+use crate::decryption::{Part, slots};
 use crate::error::{Error, Reason};
-use crate::treatment::Treatment;
-use crate::values::{Keep, Made, Making, Present, Results};
+use crate::treatment::{Treatment, no_ids};
+use crate::values::{Keep, Made, Making, Results};
 use aescomb::ff1::{Ff1, MAX_LEN, MAX_TWEAK, Numeral, Values};
 use aescomb::{Layout, Op};
 use arrow_array::{Array, ArrayRef};
@@ -209,16 +209,9 @@ impl Treatment {
         ids: Option<&ArrayRef>,
         threads: NonZeroUsize,
     ) -> Done {
-        let ids = match (&self.key_column, ids) {
-            (Some(_), Some(ids)) => Some(self.ids(ids)?),
-            (Some(name), None) => {
-                return Err(Error::column(
-                    name,
-                    "missing",
-                    "a column of key identifiers",
-                ));
-            }
-            (None, _) => None,
+        let ids = match &self.key_column {
+            Some(name) => Some(self.ids(ids.ok_or_else(|| no_ids(name))?)?),
+            None => None,
         };
         let most = |rows: Range<usize>| {
             let bytes = arrays::bytes(array, rows.clone());
@@ -234,12 +227,7 @@ impl Treatment {
             _ => Keep::Yes,
         };
         let (made, parts) = Made::by_stretches(threads, keep, array.len(), most, stretch)?;
-        let (mut good, mut failures) = (Vec::new(), Vec::new());
-        for (rows, failed) in parts {
-            good.push(rows);
-            failures.extend(failed);
-        }
-        let good = Present::these(good.into_iter().flatten(), array.len());
+        let (good, mut failures) = self.gathered(&made, parts, array.len(), array.data_type())?;
         let rows = good.whole();
         let results = Results {
             bytes: made.bytes,
@@ -255,7 +243,6 @@ impl Treatment {
     }
 
     /// Does a stretch, of which the first is in this row: the rows of results, and what failed.
-    #[allow(clippy::type_complexity)]
     fn token_stretch(
         &self,
         tokens: &Tokens,
@@ -263,7 +250,7 @@ impl Treatment {
         (array, start): (&ArrayRef, usize),
         ids: Option<&ArrayRef>,
         making: &mut Making<'_, i64>,
-    ) -> Result<(Vec<usize>, Vec<(usize, Reason)>), Error> {
+    ) -> Result<Part, Error> {
         let present = arrays::present(array);
         let all = present.whole();
         let given = array.to_data();

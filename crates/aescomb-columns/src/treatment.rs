@@ -76,6 +76,11 @@ pub(crate) struct Treatment {
     pub(crate) of: DataType,
 }
 
+/// Without the column that has the identifiers of keys.
+pub(crate) fn no_ids(name: &str) -> Error {
+    Error::column(name, "missing", "a column of key identifiers")
+}
+
 impl Treatment {
     pub(crate) fn new(
         dataset: &str,
@@ -331,8 +336,7 @@ impl Treatment {
             return Ok(None);
         };
         // Without them, all rows would silently have the same key.
-        let missing = || Error::column(name, "missing", "a column of key identifiers");
-        let ids = self.ids(ids.ok_or_else(missing)?)?;
+        let ids = self.ids(ids.ok_or_else(|| no_ids(name))?)?;
         let mut places = vec![0; array.len()];
         for row in arrays::present(array).whole().rows() {
             let key = self.key(&ids, row);

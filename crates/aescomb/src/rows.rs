@@ -969,10 +969,10 @@ const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
     None
 }
 
-/// Whether tables have the halves of powers: those that keys keep. Of keys that are used once, they
-/// would cost more than they save.
+/// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,
+/// as another may hash with them. Of keys that are used once, they would cost more than they save.
 pub(crate) const fn has_halves<M: Pass>() -> bool {
-    M::SHAPE.is_along() && hash_of::<M>().is_some() && M::SHAPE.own.is_none()
+    M::SHAPE.own.is_none()
 }
 
 /// The same of a hash that is computed a row later: not where there is no encryption to wait for.
