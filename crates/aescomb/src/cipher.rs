@@ -131,6 +131,47 @@ pub(crate) trait Cipher: Copy {
     }
 }
 
+/// Of a [`Cipher`] whose lanes are not those of its `c`, what is the same.
+macro_rules! as_before {
+    () => {
+        #[inline(always)]
+        fn encrypt(&self, x: Self::W) -> Self::W {
+            self.c.encrypt(x)
+        }
+
+        #[inline(always)]
+        fn decrypt(&self, x: Self::W) -> Self::W {
+            self.c.decrypt(x)
+        }
+
+        #[inline(always)]
+        fn encrypt_second(&self, x: Self::W) -> Self::W {
+            self.c.encrypt_second(x)
+        }
+
+        #[inline(always)]
+        fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W {
+            self.c.tweaked(way, x, tweak)
+        }
+
+        #[inline(always)]
+        fn round_key(&self, r: usize) -> Self::W {
+            self.c.round_key(r)
+        }
+
+        #[inline(always)]
+        fn subkey(&self, i: usize) -> Self::W {
+            self.c.subkey(i)
+        }
+
+        #[inline(always)]
+        fn splat(&self, block: &Block) -> Self::W {
+            self.c.splat(block)
+        }
+    };
+}
+pub(crate) use as_before;
+
 /// One key for all lanes. Loops take it by value: only of their own copy of the
 /// keys does the compiler know that no store changes it.
 #[derive(Clone, Copy)]
@@ -163,6 +204,16 @@ impl<'k, S: Isa> Uniform<'k, S> {
     pub(crate) fn counting(self, counting: &'k Counting<'k, S>) -> Self {
         let counting = Some(counting);
         Uniform { counting, ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn first_round(&self, x: S::W) -> S::W {
+        self.s.first_round(&self.keys, x)
+    }
+
+    #[inline(always)]
+    pub(crate) fn encrypt_rest(&self, x: S::W) -> S::W {
+        self.s.encrypt_rest(&self.keys, x)
     }
 
     #[inline(always)]

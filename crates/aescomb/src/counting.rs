@@ -25,7 +25,7 @@ use core::cell::Cell;
 /// T of the key's cipher. Out of line, as it is done once a key.
 #[inline(never)]
 pub(crate) fn first_rounds<S: Isa>(s: S, key: &Expanded) -> FirstRounds {
-    let mut table = FirstRounds([[0; 16]; VALUES]);
+    let mut table = FirstRounds([[0; 16]; 2 + VALUES]);
     s.enter(
         #[inline(always)]
         || {
@@ -34,7 +34,7 @@ pub(crate) fn first_rounds<S: Isa>(s: S, key: &Expanded) -> FirstRounds {
             let zero = s.first_round(&keys, s.splat(&[0; 16]));
             let lanes = s.splat(&(S::LANES as u128).to_le_bytes());
             let mut places = s.iota();
-            for row in table.0.chunks_exact_mut(S::LANES) {
+            for row in table.0[2..].chunks_exact_mut(S::LANES) {
                 let x = s.first_round(&keys, places.swap_bytes()) ^ zero;
                 // SAFETY: the row has so many blocks.
                 unsafe { s.store(x, row.as_mut_ptr().cast()) };
@@ -47,10 +47,10 @@ pub(crate) fn first_rounds<S: Isa>(s: S, key: &Expanded) -> FirstRounds {
 
 /// T of `S::LANES` values from `low` on.
 #[inline(always)]
-fn row<S: Isa>(table: &FirstRounds, s: S, low: usize) -> S::W {
+pub(crate) fn row<S: Isa>(table: &FirstRounds, s: S, low: usize) -> S::W {
     assert!(low + S::LANES <= VALUES);
     // SAFETY: they are in the table.
-    unsafe { s.load(table.0.as_ptr().add(low).cast()) }
+    unsafe { s.load(table.0.as_ptr().add(2 + low).cast()) }
 }
 
 /// The counters of a message's rows.

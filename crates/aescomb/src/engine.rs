@@ -9,6 +9,7 @@ use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::few::{are_short, few, has_few, has_short, short};
 use crate::group::{Group, IDLE_BLOCKS, Lanes, SET};
+use crate::hashing::has_halves;
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
@@ -17,7 +18,7 @@ use crate::lane_keys::LaneKeys;
 use crate::mixed;
 use crate::pass::{Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
-use crate::rows::{ciphers, has_halves};
+use crate::rows::{Ciphers, counters};
 use crate::schedule::WhichKey;
 use crate::shape::Feed;
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -493,7 +494,8 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
     s.enter(
         #[inline(always)]
         || {
-            let c = ciphers::<S, M>(s, (keys, key));
+            let c = &Ciphers::new::<M>(s, (keys, key));
+            let first = counters::<S, M>(s, key);
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {
                 if const { has_few::<S, M>() }
@@ -503,7 +505,7 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                 {
                     let given = verdicts.as_mut().map(|all| &mut all[i..]);
                     let given = given.and_then(|all| all.first_chunk_mut());
-                    few::<S, M, N>(c, key, tables, some, given);
+                    few::<S, M, N>(c, key, (tables, first), some, given);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
@@ -938,7 +940,11 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // One message by itself has short rows.
-        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, 6 + M::SHAPE.along().tables)
+        let fixed = match const { M::SHAPE.along().tables } {
+            0 => 2,
+            tables => 6 + tables,
+        };
+        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, fixed)
     }
 
     #[inline(always)]

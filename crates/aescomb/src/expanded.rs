@@ -168,13 +168,14 @@ impl Expanded {
 pub(crate) const VALUES: usize = 256;
 
 /// What the last byte of a counter adds to the state after the first round (`counting.rs`), for
-/// each of its values; wiped on drop: 4 KiB.
+/// each of its values, after two blocks that nobody reads: those of GCM's first row, whose counters
+/// begin with 2, are a line of the cache. Wiped on drop: 4 KiB.
 #[repr(C, align(64))]
-pub(crate) struct FirstRounds(pub [Block; VALUES]);
+pub(crate) struct FirstRounds(pub [Block; 2 + VALUES]);
 
 impl Drop for FirstRounds {
     fn drop(&mut self) {
-        self.0 = [[0; 16]; VALUES];
+        self.0 = [[0; 16]; 2 + VALUES];
         zeroize::optimization_barrier(self);
     }
 }

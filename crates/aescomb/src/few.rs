@@ -5,18 +5,20 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, Tables};
+use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, POWERS, Tables};
 use crate::cipher::{Cipher, Uniform};
-use crate::expanded::Expanded;
+use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::isa::{Isa, Wide};
+use crate::hashing::{EqualHashing, Hashing, Summed, hash_of};
+use crate::isa::{Isa, Sums, Wide};
 use crate::job::{Alike, Job};
 use crate::parts::{some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, rows};
 use crate::places::Places;
-use crate::rows::{EqualHashing, Hashing, Mixed, all_rows, counter_of, one_lane};
+use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane};
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, whole};
+use core::cell::Cell;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -105,15 +107,14 @@ fn short_pass<U: Isa<Unit = U>, M: Pass, const N: usize>(
     h: Header<U::W>,
     verdicts: Option<&mut [Block; N]>,
 ) -> U::W {
-    let len = few.jobs[0].len;
     whole::<U, M, N>(
         few,
         &c,
         h,
         verdicts,
         #[inline(always)]
-        |state| match few.jobs.iter().all(|job| job.len == len) {
-            true => equal::<U, M, N>(few, c, &NO_TABLES, state),
+        |state| match are_equal::<M>(few.jobs) {
+            true => equal::<U, M, N>(few, c, &NO_TABLES, &Cell::new(None), state),
             false => mixed::<U, M, N>(few, c, state),
         },
     )
@@ -132,28 +133,28 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
 pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
-    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    c: &Ciphers<'_, S>,
     key: &Expanded,
-    tables: &Tables,
+    tables: (&Tables, Option<&FirstRounds>),
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
-    let few = &Few::new(c.1.s, jobs, key, verdicts.is_some());
+    let few = &Few::new(c.unit.s, jobs, key, verdicts.is_some());
     let h = M::header(few);
+    let sums = &Cell::new(None);
     whole::<S::Unit, M, N>(
         few,
-        &c.1,
+        &Summed { c: c.unit, sums },
         h,
         verdicts,
         #[inline(always)]
         |state| {
-            let len = jobs[0].len;
-            if len < M::SHAPE.along().lanes_below && jobs.iter().all(|job| job.len == len) {
-                equal::<S::Unit, M, N>(few, c.1, tables, state)
+            if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
+                equal::<S::Unit, M, N>(few, c.unit, tables.0, sums, state)
             } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
-                mixed::<S::Unit, M, N>(few, c.1, state)
+                mixed::<S::Unit, M, N>(few, c.unit, state)
             } else {
-                one_by_one::<S, M, N>(c, tables, jobs, state)
+                one_by_one::<S, M, N>(c, tables, jobs, sums, state)
             }
         },
     );
@@ -172,30 +173,81 @@ const fn mixed_along<M: Pass>() -> usize {
     }
 }
 
-/// Blocks of messages of one length in their lanes.
+/// How many rows there are of a message's blocks in its lane.
+#[inline(always)]
+fn rows_of<M: Pass>(job: &Job) -> usize {
+    match const { M::SHAPE.along().ends_alike } {
+        // Of fewer instructions than `div_ceil`; no text is as long as to overflow.
+        true => (job.len + 15) >> 4,
+        false => rows::<M>(job.len),
+    }
+}
+
+/// Whether they have as many rows in their lanes; of modes that gain little by it, whether they have
+/// as many bytes, which is known sooner.
+#[inline(always)]
+fn are_equal<M: Pass>(jobs: &[Job]) -> bool {
+    match const { M::SHAPE.along().ends_alike && M::SHAPE.output } {
+        true => {
+            let rows = rows_of::<M>(&jobs[0]);
+            jobs.iter().all(|job| rows_of::<M>(job) == rows)
+        }
+        false => jobs.iter().all(|job| job.len == jobs[0].len),
+    }
+}
+
+/// Blocks of messages that have as many, in their lanes.
 #[inline(always)]
 fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: Uniform<'_, U>,
     tables: &Tables,
+    sums: &Cell<Option<Sums<U>>>,
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
-    let len = in_rows::<M>(few.jobs[0].len);
-    let hashing = EqualHashing::new::<M>(few.s, tables, len.div_ceil(16));
-    let left = match const { M::SHAPE.along().ends_alike } {
-        true => len % 16,
+    let (u, jobs) = (few.s, few.jobs);
+    let rows = rows_of::<M>(&jobs[0]);
+    let hashing = EqualHashing::new::<M>(u, tables, rows + 1);
+    let any = match const { M::SHAPE.along().ends_alike } {
+        true => jobs.iter().fold(0, |any, job| any | job.len) % 16,
         false => 0,
     };
-    let mut done = 0;
-    while done < len - left {
-        row::<U, M, N>(few, hashing.cipher(c, None), &mut state, done, 16);
-        done += 16;
+    let whole = rows - usize::from(any > 0);
+    for i in 0..whole {
+        // SAFETY: they have so many whole blocks.
+        unsafe {
+            row::<U, M, N>(
+                few,
+                hashing.cipher(c, None),
+                &mut state,
+                i * 16,
+                #[inline(always)]
+                |_| 16,
+            )
+        };
     }
-    if left > 0 {
-        let c = hashing.cipher(c, Some(left));
-        row::<U, M, N>(few, c, &mut state, done, left);
+    if whole < rows {
+        let mut left = [0; MAX_UNIT];
+        for (left, job) in left.iter_mut().zip(jobs) {
+            *left = in_rows::<M>(job.len) - whole * 16;
+        }
+        let c = hashing.cipher(c, Some(u.in_all_bytes(&left)));
+        // SAFETY: they have so many bytes left.
+        unsafe {
+            row::<U, M, N>(
+                few,
+                c,
+                &mut state,
+                whole * 16,
+                #[inline(always)]
+                |l| left[l],
+            )
+        };
     }
-    hashing.close::<M>(state)
+    if const { hash_of::<M>().is_some() } {
+        sums.set(Some(hashing.sums()));
+    }
+    state
 }
 
 /// The same of messages whose lengths differ.
@@ -219,19 +271,15 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
         let before = state;
         // SAFETY: they have so many bytes left.
         unsafe {
-            let x = u.gather_part(
+            row::<U, M, N>(
+                few,
+                Mixed::new(c, count),
+                &mut state,
+                done,
                 #[inline(always)]
-                |l| some(jobs[l].src.wrapping_add(done), left[l]),
-            );
-            let y = M::step(&Mixed::new(c, count), &mut state, x, done / 16);
-            if const { M::SHAPE.output } {
-                u.scatter_part(
-                    y,
-                    #[inline(always)]
-                    |l| some_mut(jobs[l].dst.wrapping_add(done), left[l]),
-                );
-            }
-        }
+                |l| left[l],
+            )
+        };
         // What has ended keeps its state.
         let goes_on = count.any();
         state = M::State::from_fn(
@@ -246,29 +294,31 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
     state
 }
 
-/// A row of messages that have `bytes` bytes from byte `done` on, at most 16.
+/// A row of messages, of which each has so many bytes `left` from byte `done` on, at most 16.
+///
+/// # Safety
+/// They have them.
 #[inline(always)]
-fn row<U: Isa, M: Pass, const N: usize>(
+unsafe fn row<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: impl Cipher<W = U::W>,
     state: &mut M::State<U::W>,
     done: usize,
-    bytes: usize,
+    left: impl Fn(usize) -> usize + Copy,
 ) {
-    // SAFETY: they have them.
+    let (u, jobs) = (few.s, few.jobs);
+    // SAFETY: the caller's.
     unsafe {
-        let x = few.load(
+        let x = u.gather_part(
             #[inline(always)]
-            |job| job.src.wrapping_add(done),
-            bytes,
+            |l| some(jobs[l].src.wrapping_add(done), left(l)),
         );
         let y = M::step(&c, state, x, done / 16);
         if const { M::SHAPE.output } {
-            few.store(
+            u.scatter_part(
                 y,
                 #[inline(always)]
-                |job| job.dst.wrapping_add(done),
-                bytes,
+                |l| some_mut(jobs[l].dst.wrapping_add(done), left(l)),
             );
         }
     }
@@ -277,12 +327,13 @@ fn row<U: Isa, M: Pass, const N: usize>(
 /// The rows of one message after the other.
 #[inline(always)]
 fn one_by_one<S: Isa, M: Pass, const N: usize>(
-    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
-    tables: &Tables,
+    c: &Ciphers<'_, S>,
+    (tables, first): (&Tables, Option<&FirstRounds>),
     jobs: &[Job; N],
+    sums_of_all: &Cell<Option<Sums<S::Unit>>>,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
-    let u = c.1.s;
+    let u = c.unit.s;
     let mut before = Aligned([[[0; 16]; MAX_UNIT]; MAX_STATE]);
     for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
         u.store_row(*x, blocks);
@@ -290,32 +341,37 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
     let counter = const { counter_of::<S, M>() };
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
     if let Some((i, _)) = counter {
-        u.store_row(Places::base(&c.1, state.blocks()[i]), &mut bases.0);
+        u.store_row(Places::base(&c.unit, state.blocks()[i]), &mut bases.0);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
+    let mut products = [sums; 3];
     let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
-        let state = |without: Option<usize>| {
-            M::State::from_fn(
-                #[inline(always)]
-                |i| match without == Some(i) {
-                    true => u.splat(&[0; 16]),
-                    false => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
-                },
-            )
-        };
-        let after = if rows::<M>(job.len) >= S::LANES {
-            let places = counter.map(|(i, nonce)| {
+        let counters = match (counter, first) {
+            (Some((i, nonce)), Some(first)) => {
                 let public = job.nonce_len as usize == nonce;
-                Places::new(&before.0[i][l], u.splat(&bases.0[l]), public)
-            });
-            let counter = counter.map(|(i, _)| i);
-            all_of::<S, M, true>(c, tables, places.as_ref(), job, state(counter))
-        } else {
-            all_of::<S, M, false>(c, tables, None, job, state(None))
+                let base = u.splat(&bases.0[l]);
+                Some(Places::new(first, &before.0[i][l], base, public))
+            }
+            _ => None,
+        };
+        let state = M::State::from_fn(
+            #[inline(always)]
+            |i| match counter {
+                Some((counter, _)) if counter == i => u.splat(&[0; 16]),
+                _ => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
+            },
+        );
+        let counters = counters.as_ref();
+        let (after, sums_of_run) = match rows::<M>(job.len) >= S::LANES {
+            true => all_of::<S, M, true>(c, tables, counters, job, state),
+            false => all_of::<S, M, false>(c, tables, counters, job, state),
         };
         if let Some(i) = const { block_of::<M>(true) } {
             sums[l] = after.blocks()[i];
+            for (all, one) in products.iter_mut().zip(sums_of_run) {
+                all[l] = one;
+            }
         }
         // Where the last row ends a message, its place is not used any more.
         if !const { M::SHAPE.along().ends_alike }
@@ -324,18 +380,32 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
             places[l] = after.blocks()[i];
         }
     }
-    let sums = u.fold_each(&sums);
+    // A hash is in the sums, but where a run of powers or the message has no block after it.
+    let is_zero = const { hash_of::<M>().is_some() }
+        && jobs
+            .iter()
+            .all(|job| (1..POWERS).contains(&rows_of::<M>(job)));
+    let sums = match is_zero {
+        true => u.splat(&[0; 16]),
+        false => u.fold_each(&sums),
+    };
+    let [low, middle, high] = &products;
+    let products = [u.fold_each(low), u.fold_each(middle), u.fold_each(high)];
     let [mut place, others @ ..] = places;
     for (l, other) in others.into_iter().enumerate() {
         place = UnitOf::<S>::select(one_lane(u, l + 1), other, place);
     }
-    M::State::from_fn(
+    let state = M::State::from_fn(
         #[inline(always)]
         |i| match const { block_of::<M>(true) } {
             Some(sum) if sum == i => sums,
             _ => place,
         },
-    )
+    );
+    if const { hash_of::<M>().is_some() } {
+        sums_of_all.set(Some(products));
+    }
+    state
 }
 
 /// Which block of state is a sum or a hash, or else a place.
@@ -354,14 +424,19 @@ const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
 /// all lanes, too.
 #[inline(always)]
 fn all_of<S: Isa, M: Pass, const LONG: bool>(
-    c: (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    c: &Ciphers<'_, S>,
     tables: &Tables,
     places: Option<&Places<'_, S::Unit>>,
     job: &Job,
     state: M::State<UnitOf<S>>,
-) -> M::State<UnitOf<S>> {
+) -> (M::State<UnitOf<S>>, Sums<S::Unit>) {
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    let hashing = &Hashing::open::<M>(c.1.s, (tables, S::LANES), in_rows::<M>(len).div_ceil(16));
+    let hashing = &Hashing::new::<M>(
+        c.unit.s,
+        (tables, S::LANES),
+        0,
+        in_rows::<M>(len).div_ceil(16) + 1,
+    );
     let text = (job.src, job.dst);
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {
@@ -370,5 +445,5 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
             false => all_rows::<S, M, LONG, false>(c, hashing, places, text, rows, len, state),
         }
     };
-    hashing.close::<M>(state)
+    (state, hashing.sums())
 }

@@ -11,6 +11,7 @@ use crate::block::{Block, LINE, Tables};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
+use crate::hashing::{LanePowers, SUMMED, lane_powers, summed, sums_rows};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
@@ -46,6 +47,9 @@ pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
     /// The state of messages that have ended.
     kept: [[Block; L]; MAX_STATE],
     header: [[Block; L]; HEADER],
+    /// Of the first constants of keys, if messages are long enough.
+    powers: LanePowers<L>,
+    has_powers: bool,
     job: [*const Job; L],
     /// Places of their keys, where each has its own.
     key: [u32; L],
@@ -90,6 +94,7 @@ impl<const L: usize, const IDLE: usize> Drop for Lanes<L, IDLE> {
         self.state = [[[0; 16]; L]; MAX_STATE];
         self.kept = [[[0; 16]; L]; MAX_STATE];
         self.header = [[[0; 16]; L]; HEADER];
+        self.powers = [[[[0; 16]; L]; 2]; SUMMED];
         self.difference = [[0; 16]; L];
         self.idle = [[0; 16]; IDLE];
         zeroize::optimization_barrier(self);
@@ -102,6 +107,8 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             state: [[[0; 16]; L]; MAX_STATE],
             kept: [[[0; 16]; L]; MAX_STATE],
             header: [[[0; 16]; L]; HEADER],
+            powers: [[[[0; 16]; L]; 2]; SUMMED],
+            has_powers: false,
             job: [&EMPTY; L],
             key: [0; L],
             src: [core::ptr::null(); L],
@@ -562,6 +569,12 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             }
         }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
+        if const { sums_rows::<S, M>() } {
+            lanes.has_powers = lanes.rows[0] >= 3 * SUMMED;
+            if lanes.has_powers {
+                lane_powers::<S, M, L>(s, c.subkey(0), &mut lanes.powers);
+            }
+        }
         let ends = lanes.rows[self.used - 1] == 0;
         if const { has_ends::<M>() } && ends {
             // A message without rows ends where it begins.
@@ -733,6 +746,29 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 }
             }
             while row < stop {
+                if const { sums_rows::<S, M>() } && self.lanes.has_powers {
+                    let rows = (stop - row).min(SUMMED);
+                    summed::<S, M, _, L>(
+                        s,
+                        &c,
+                        &self.lanes.powers,
+                        &mut state,
+                        rows,
+                        #[inline(always)]
+                        |c, state, i| {
+                            let row = row + i;
+                            if const { !M::SHAPE.output } {
+                                places_from_memory();
+                            }
+                            // SAFETY: as below.
+                            unsafe {
+                                take_row::<S, M>(s, c, state, row, text, row * M::SHAPE.row.stride)
+                            };
+                        },
+                    );
+                    row += rows;
+                    continue;
+                }
                 if const { !M::SHAPE.output } {
                     places_from_memory();
                 }

@@ -83,6 +83,17 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     fn times_byte_power(self, m: Self) -> Self;
     /// The product in a field.
     fn mul<F: Product>(self, b: Self) -> Self;
+    /// Adds the products of the blocks of `x` and of `y`, which has its `sum_halves` with it, to sums
+    /// of such, zeros at first. Where [`Isa::ROUNDS`], as `reduced`.
+    #[inline(always)]
+    fn add_product(_sums: [Self; 3], _x: Self, _y: (Self, Self)) -> [Self; 3] {
+        unreachable!("products are not added")
+    }
+    /// What they are, reduced.
+    #[inline(always)]
+    fn reduced<F: Product>(_sums: [Self; 3]) -> Self {
+        unreachable!("products are not added")
+    }
     /// Both halves of every block, little-endian integers, plus those of `b` modulo
     /// 2^64.
     fn add_halves(self, b: Self) -> Self;
@@ -153,6 +164,8 @@ pub(crate) trait Isa: Copy {
     type Loaded<'k>: Copy;
     /// The same registers, fewer of them in flight.
     type Half: Isa<Keys = Self::Keys>;
+    /// `N` registers.
+    type Registers<const N: usize>: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One register.
     type Unit: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One message alone.
@@ -161,6 +174,7 @@ pub(crate) trait Isa: Copy {
     const LANES: usize;
 
     fn half(self) -> Self::Half;
+    fn registers<const N: usize>(self) -> Self::Registers<N>;
     fn unit(self) -> Self::Unit;
     fn narrow(self) -> Self::Narrow;
 
@@ -208,7 +222,7 @@ pub(crate) trait Isa: Copy {
     fn encrypt_linked(self, _keys: &Self::Loaded<'_>, _x: Self::W, _add: Self::W) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
-    /// Whether these three, and `low_byte`, are there.
+    /// Whether these three, `low_byte` and [`Wide::add_product`] are there.
     const ROUNDS: bool = false;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;

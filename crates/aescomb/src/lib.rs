@@ -87,6 +87,7 @@ pub mod ffi;
 pub mod field;
 mod gf128;
 mod group;
+mod hashing;
 mod isa;
 mod job;
 mod key;

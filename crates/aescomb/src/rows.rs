@@ -9,10 +9,12 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, SECOND, Tables, both};
-use crate::cipher::{Cipher, Uniform};
-use crate::expanded::Expanded;
-use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
+use crate::cipher::{Cipher, Uniform, as_before};
+use crate::counting::first_rounds;
+use crate::expanded::{Expanded, FirstRounds};
+use crate::hashing::{Hashing, hash_of};
+use crate::isa::{Isa, Plain, Polyval, Product, Wide};
 use crate::pass::{Pass, State, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
@@ -77,335 +79,6 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
 
 /// A row that is not yet hashed, and the place of its powers.
 type Late<S> = Cell<(<S as Isa>::W, usize)>;
-
-/// The hash of one message, whose products are summed up before they are reduced: of a
-/// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
-pub(crate) struct Hashing<'t, U: Isa> {
-    u: U,
-    /// The powers of H, from the last to the first.
-    tables: &'t Tables,
-    /// How many lanes rows have.
-    lanes: usize,
-    /// The place of the next block's power.
-    next: Cell<usize>,
-    /// Blocks that come after this run.
-    left: Cell<usize>,
-    sums: Cell<Sums<U>>,
-    /// Whether the last run's sums are left to [`Hashing::close`].
-    open: bool,
-    /// Whether tables have the halves of powers.
-    has_halves: bool,
-}
-
-impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
-    /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
-    /// one by one.
-    #[inline(always)]
-    pub(crate) fn new<M: Pass>(
-        u: U,
-        (tables, lanes): (&'t Tables, usize),
-        single: usize,
-        blocks: usize,
-    ) -> Self {
-        let hashing = Hashing {
-            u,
-            tables,
-            lanes,
-            next: Cell::new(0),
-            left: Cell::new(blocks),
-            sums: Cell::new([u.splat(&[0; 16]); 3]),
-            open: false,
-            has_halves: const { has_halves::<M>() },
-        };
-        hashing.begin(single);
-        hashing
-    }
-
-    /// Of `blocks` blocks, of which the last sums are reduced by `close`.
-    #[inline(always)]
-    pub(crate) fn open<M: Pass>(u: U, tables: (&'t Tables, usize), blocks: usize) -> Self {
-        let hashing = Hashing::new::<M>(u, tables, 0, blocks);
-        Hashing {
-            open: true,
-            ..hashing
-        }
-    }
-
-    /// The state after all blocks, with the hash spread over all lanes.
-    #[inline(always)]
-    pub(crate) fn close<M: Pass>(&self, state: M::State<U::W>) -> M::State<U::W> {
-        with_sums::<U, M>(self.u, self.sums.get(), state)
-    }
-
-    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
-    /// row does.
-    #[inline(always)]
-    fn begin(&self, single: usize) {
-        let left = self.left.get();
-        let run = match left > POWERS {
-            true => single + (POWERS - single) / self.lanes * self.lanes,
-            false => left,
-        };
-        self.next.set(POWERS - run);
-        self.left.set(left - run);
-    }
-
-    /// The place of the first of the next `blocks` blocks' powers, and whether the run
-    /// ends with them.
-    #[inline(always)]
-    fn advance(&self, blocks: usize) -> (usize, bool) {
-        let at = self.next.get();
-        let next = at + blocks;
-        // `add` rests on it.
-        assert!(next <= POWERS);
-        self.next.set(next);
-        (at, self.ends(next))
-    }
-
-    /// Whether a run ends here, and its sums are to be reduced.
-    #[inline(always)]
-    fn ends(&self, next: usize) -> bool {
-        next == POWERS && !(self.open && self.left.get() == 0)
-    }
-
-    /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
-    /// zero, as all is in the sums.
-    #[inline(always)]
-    fn hash<S: Isa<Unit = U>, F: Product>(&self, s: S, hash: S::W, x: S::W, blocks: usize) -> S::W {
-        let (at, ends) = self.advance(blocks);
-        self.add(s, hash ^ x, at, blocks);
-        match ends {
-            true => self.end::<S, F>(s),
-            false => s.splat(&[0; 16]),
-        }
-    }
-
-    /// The same of the first block, whatever is in the others.
-    #[inline(always)]
-    fn hash_first<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        // SAFETY: a block is readable.
-        let first = unsafe { self.u.load_first([0xff; 16].as_ptr(), 16) };
-        self.hash::<U, F>(self.u, hash, x & first, 1)
-    }
-
-    #[inline(always)]
-    fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
-        self.begin(0);
-        s.reduce::<F>(self.sums.replace([s.unit().splat(&[0; 16]); 3]))
-    }
-
-    /// Adds the products of the first blocks of `x` with the powers from place `at` on,
-    /// which `advance` has given.
-    #[inline(always)]
-    fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
-        let Tables { rows, halves } = self.tables;
-        // SAFETY: there are `blocks` powers there, and room for a register.
-        let powers = unsafe { row_of(s, rows.as_ptr().add(at), blocks) };
-        let halves = match self.has_halves {
-            // SAFETY: as above; they were written with the powers.
-            true => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
-            false => powers.sum_halves(),
-        };
-        let powers = (powers, halves);
-        self.sums.set(s.add_products(self.sums.get(), x, powers));
-    }
-
-    /// The n-th power.
-    #[inline(always)]
-    fn power(&self, n: usize) -> &Block {
-        &self.tables.rows[POWERS - n]
-    }
-}
-
-/// The first `blocks` blocks of a row.
-///
-/// # Safety
-/// They are there, and behind them memory up to a multiple of a register.
-#[inline(always)]
-unsafe fn row_of<S: Isa>(s: S, from: *const Block, blocks: usize) -> S::W {
-    // SAFETY: the caller's.
-    unsafe {
-        // What lies beyond is multiplied by zeros.
-        match blocks < S::LANES && S::LANES > MAX_UNIT {
-            true => s.load_part(from.cast(), blocks * 16),
-            false => s.load(from.cast()),
-        }
-    }
-}
-
-/// A block of the message by itself, in the first lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Single<'k, 't, U: Isa> {
-    pub c: Uniform<'k, U>,
-    pub hashing: &'t Hashing<'t, U>,
-}
-
-/// What is the same whatever lies in the lanes.
-macro_rules! as_before {
-    () => {
-        #[inline(always)]
-        fn encrypt(&self, x: Self::W) -> Self::W {
-            self.c.encrypt(x)
-        }
-
-        #[inline(always)]
-        fn decrypt(&self, x: Self::W) -> Self::W {
-            self.c.decrypt(x)
-        }
-
-        #[inline(always)]
-        fn encrypt_second(&self, x: Self::W) -> Self::W {
-            self.c.encrypt_second(x)
-        }
-
-        #[inline(always)]
-        fn tweaked(&self, way: Way, x: Self::W, tweak: Self::W) -> Self::W {
-            self.c.tweaked(way, x, tweak)
-        }
-
-        #[inline(always)]
-        fn round_key(&self, r: usize) -> Self::W {
-            self.c.round_key(r)
-        }
-
-        #[inline(always)]
-        fn subkey(&self, i: usize) -> Self::W {
-            self.c.subkey(i)
-        }
-
-        #[inline(always)]
-        fn splat(&self, block: &Block) -> Self::W {
-            self.c.splat(block)
-        }
-    };
-}
-
-impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
-    type W = U::W;
-
-    as_before!();
-
-    #[inline(always)]
-    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        self.hashing.hash_first::<F>(hash, x)
-    }
-}
-
-/// Blocks of messages that have as many, side by side: the products of their hashes are summed up,
-/// and reduced after the last.
-#[derive(Clone, Copy)]
-pub(crate) struct Equal<'k, 't, U: Isa> {
-    c: Uniform<'k, U>,
-    hashing: &'t EqualHashing<'t, U>,
-    /// How many bytes they have, where they are not whole.
-    bytes: Option<usize>,
-}
-
-/// What is summed up, and how many blocks are left.
-pub(crate) struct EqualHashing<'t, U: Isa> {
-    u: U,
-    tables: &'t Tables,
-    left: Cell<usize>,
-    sums: Cell<Sums<U>>,
-    /// Whether tables have the halves of powers.
-    has_halves: bool,
-}
-
-impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
-    /// Of `blocks` blocks of each message, at most as many as there are powers.
-    #[inline(always)]
-    pub(crate) fn new<M: Pass>(u: U, tables: &'t Tables, blocks: usize) -> Self {
-        EqualHashing {
-            u,
-            tables,
-            left: Cell::new(blocks),
-            sums: Cell::new([u.splat(&[0; 16]); 3]),
-            has_halves: const { has_halves::<M>() },
-        }
-    }
-
-    /// The cipher of the next rows, or of the last one, of `bytes` bytes.
-    #[inline(always)]
-    pub(crate) fn cipher<'k>(
-        &'t self,
-        c: Uniform<'k, U>,
-        bytes: Option<usize>,
-    ) -> Equal<'k, 't, U> {
-        Equal {
-            c,
-            hashing: self,
-            bytes,
-        }
-    }
-
-    /// The state after all blocks.
-    #[inline(always)]
-    pub(crate) fn close<M: Pass>(&self, state: M::State<U::W>) -> M::State<U::W> {
-        with_sums::<U, M>(self.u, self.sums.get(), state)
-    }
-}
-
-/// The state with these sums, reduced in each lane, added to its hash, if it has one.
-#[inline(always)]
-fn with_sums<U: Isa<Unit = U>, M: Pass>(
-    u: U,
-    sums: Sums<U>,
-    state: M::State<U::W>,
-) -> M::State<U::W> {
-    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
-        return state;
-    };
-    let sum = match polyval {
-        true => u.reduce_each::<Polyval>(sums),
-        false => u.reduce_each::<Plain>(sums),
-    };
-    M::State::from_fn(
-        #[inline(always)]
-        |i| match state.blocks().get(i) {
-            Some(x) if i == hash => *x ^ sum,
-            Some(x) => *x,
-            None => u.splat(&[0; 16]),
-        },
-    )
-}
-
-impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
-    type W = U::W;
-
-    as_before!();
-
-    #[inline(always)]
-    fn within(&self, y: U::W) -> U::W {
-        match self.bytes {
-            Some(bytes) => y & self.c.splat(&[bytes as u8; 16]).first_bytes(),
-            None => y,
-        }
-    }
-
-    #[inline(always)]
-    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        let EqualHashing {
-            tables,
-            left,
-            sums,
-            has_halves,
-            ..
-        } = self.hashing;
-        let at = POWERS - left.get();
-        let power = self.c.splat(&tables.rows[at]);
-        let halves = match *has_halves {
-            // SAFETY: they were written with the powers.
-            true => self
-                .c
-                .splat(unsafe { &tables.halves.assume_init_ref()[at] }),
-            false => power.sum_halves(),
-        };
-        left.set(left.get() - 1);
-        let power = (power, halves);
-        sums.set(self.c.s.add_products(sums.get(), hash ^ x, power));
-        self.c.zero()
-    }
-}
 
 /// Blocks of messages that have not as many, side by side, of which so many bytes count.
 #[derive(Clone, Copy)]
@@ -640,7 +313,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
             // SAFETY: the caller's.
             let w = unsafe {
                 all_rows::<S, M, true, false>(
-                    ciphers::<S, M>(s, keys),
+                    &Ciphers::new::<M>(s, keys),
                     &hashing,
                     None,
                     text,
@@ -665,7 +338,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
 /// The same.
 #[inline(always)]
 pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: bool>(
-    (c, unit): (Uniform<'_, S>, Uniform<'_, S::Unit>),
+    ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     places: Option<&Places<'_, S::Unit>>,
     (src, dst): (*const u8, *mut u8),
@@ -673,9 +346,14 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     len: usize,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
+    let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
     let mut w;
+    if ENDS && !LONG {
+        // SAFETY: the caller's.
+        return unsafe { last_row::<S, M>(ciphers, hashing, places, (src, dst, 0, len), state) };
+    }
     if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
         let late = Cell::new((s.splat(&[0; 16]), 0));
         let late = const { late_hash::<M>().is_some() }.then_some(&late);
@@ -727,6 +405,11 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     } else {
         w = spread::<S::Unit, M>(row(unit, hashing, places, None), &state);
     }
+    if ENDS && const { !is_stepped::<S, M>() } {
+        let text = (src, dst, at, len % (S::LANES * 16));
+        // SAFETY: as above.
+        return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
+    }
     let c = row(unit, hashing, places, None);
     let mut text = Text::<S::Unit, M>::new(src, dst);
     while rows.end - at >= <S::Unit as Isa>::LANES {
@@ -748,16 +431,104 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     first::<S::Unit, M, ENDS>(u, &w, &before, left)
 }
 
-/// One key for rows of full width, and for registers.
+/// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
+/// of [`Places`].
+const fn is_stepped<S: Isa, M: Pass>() -> bool {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        match M::SHAPE.along().blocks[i] {
+            Holds::Hash { .. } => {}
+            Holds::Counter { .. } if S::ROUNDS => {}
+            _ => return true,
+        }
+        i += 1;
+    }
+    false
+}
+
+/// What is left of a message, fewer bytes than a row has: four registers and the rest, each in as
+/// many registers as it wants.
+///
+/// # Safety
+/// The text has its blocks.
 #[inline(always)]
-pub(crate) fn ciphers<'k, S: Isa, M: Pass>(
-    s: S,
-    (keys, key): (&'k S::Keys, &'k Expanded),
-) -> (Uniform<'k, S>, Uniform<'k, S::Unit>) {
-    (
-        uniform::<_, M>(s, keys, key),
-        uniform::<_, M>(s.unit(), keys, key),
-    )
+unsafe fn last_row<S: Isa, M: Pass>(
+    c: &Ciphers<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    places: Option<&Places<'_, S::Unit>>,
+    (src, dst, mut at, mut bytes): (*const u8, *mut u8, usize, usize),
+    mut state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let register = const { <S::Unit as Isa>::LANES * 16 };
+    let wide = const { S::LANES > 4 * <S::Unit as Isa>::LANES && !is_stepped::<S, M>() };
+    let known = const { counter_of::<S, M>().is_none() } || places.is_some();
+    // SAFETY: the caller's.
+    unsafe {
+        if wide && known && bytes > 4 * register {
+            let text = (src, dst, at, 4 * register);
+            state = part::<S::Registers<4>, M>(c.four, hashing, places, text, state);
+            at += 4 * register / 16;
+            bytes -= 4 * register;
+        }
+        let text = (src, dst, at, bytes);
+        if bytes == 0 {
+            state
+        } else if bytes <= register {
+            part::<S::Unit, M>(c.unit, hashing, places, text, state)
+        } else if bytes <= 2 * register {
+            part::<S::Registers<2>, M>(c.two, hashing, places, text, state)
+        } else if bytes <= 3 * register {
+            part::<S::Registers<3>, M>(c.three, hashing, places, text, state)
+        } else if bytes <= 4 * register {
+            part::<S::Registers<4>, M>(c.four, hashing, places, text, state)
+        } else {
+            part::<S, M>(c.row, hashing, places, text, state)
+        }
+    }
+}
+
+/// A row that has `bytes` bytes from block `at` on.
+///
+/// # Safety
+/// The text has its blocks.
+#[inline(always)]
+unsafe fn part<S: Isa, M: Pass>(
+    c: Uniform<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    places: Option<&Places<'_, S::Unit>>,
+    (src, dst, at, bytes): (*const u8, *mut u8, usize, usize),
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let s = c.s;
+    let c = row(c, hashing, places, None);
+    let mut v = spread::<S, M>(c, &state);
+    let before = v;
+    // SAFETY: the caller's.
+    unsafe { Text::<S, M>::new(src, dst).step(c.part(bytes), &mut v, at) };
+    first::<S, M, true>(s, &v, &before, bytes.div_ceil(16))
+}
+
+/// One key for full rows and for rows of so many registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Ciphers<'k, S: Isa> {
+    row: Uniform<'k, S>,
+    four: Uniform<'k, S::Registers<4>>,
+    three: Uniform<'k, S::Registers<3>>,
+    two: Uniform<'k, S::Registers<2>>,
+    pub unit: Uniform<'k, S::Unit>,
+}
+
+impl<'k, S: Isa> Ciphers<'k, S> {
+    #[inline(always)]
+    pub(crate) fn new<M: Pass>(s: S, (keys, key): (&'k S::Keys, &'k Expanded)) -> Self {
+        Ciphers {
+            row: uniform::<_, M>(s, keys, key),
+            four: uniform::<_, M>(s.registers(), keys, key),
+            three: uniform::<_, M>(s.registers(), keys, key),
+            two: uniform::<_, M>(s.registers(), keys, key),
+            unit: uniform::<_, M>(s.unit(), keys, key),
+        }
+    }
 }
 
 #[inline(always)]
@@ -957,22 +728,16 @@ pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, usize)> {
     None
 }
 
-/// Which block of state is a hash, and in which field.
-const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
-    let mut i = 0;
-    while i < M::SHAPE.along().blocks.len() {
-        if let Holds::Hash { polyval } = M::SHAPE.along().blocks[i] {
-            return Some((i, polyval));
-        }
-        i += 1;
+/// The key's table for counters of rows that are blocks of one message, if `M` has such.
+#[inline(always)]
+pub(crate) fn counters<S: Isa, M: Pass>(s: S, key: &Expanded) -> Option<&FirstRounds> {
+    if const { counter_of::<S, M>().is_none() } {
+        return None;
     }
-    None
-}
-
-/// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,
-/// as another may hash with them. Of keys that are used once, they would cost more than they save.
-pub(crate) const fn has_halves<M: Pass>() -> bool {
-    M::SHAPE.own.is_none()
+    Some(key.first_rounds(
+        #[inline(always)]
+        || first_rounds(s, key),
+    ))
 }
 
 /// The same of a hash that is computed a row later: not where there is no encryption to wait for.

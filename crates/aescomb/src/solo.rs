@@ -12,6 +12,7 @@ use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, RawKey};
 use crate::facts::Few;
+use crate::hashing::{Hashing, Single};
 use crate::isa::{Isa, Wide};
 use crate::job::Job;
 use crate::parts::{some, some_mut};
@@ -19,7 +20,7 @@ use crate::pass::{
     HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
-use crate::rows::{Hashing, Single, all_rows, ciphers, counter_of, folded, in_units, lane};
+use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 
@@ -227,7 +228,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         hashing,
     };
     let text = (job.src, job.dst);
-    let ciphers = ciphers::<S, M>(s, (keys, key));
+    let ciphers = &Ciphers::new::<M>(s, (keys, key));
     whole::<S::Unit, M, 1>(
         few,
         c,
@@ -237,12 +238,19 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         |state| {
             let mut start = Aligned([[0; 16]; MAX_UNIT]);
             // Short messages would only wait for them.
-            let counter = const { counter_of::<S, M>() }.filter(|_| LONG);
-            let places = counter.map(|(i, nonce)| {
-                u.store_row(state.blocks()[i], &mut start.0);
-                let base = Places::base(&ciphers.1, state.blocks()[i]);
-                Places::new(&start.0[0], base, job.nonce_len as usize == nonce)
-            });
+            let first = match LONG {
+                true => counters::<S, M>(s, key),
+                false => None,
+            };
+            let places = match (const { counter_of::<S, M>() }, first) {
+                (Some((i, nonce)), Some(first)) => {
+                    u.store_row(state.blocks()[i], &mut start.0);
+                    let base = Places::base(&ciphers.unit, state.blocks()[i]);
+                    let public = job.nonce_len as usize == nonce;
+                    Some(Places::new(first, &start.0[0], base, public))
+                }
+                _ => None,
+            };
             let places = places.as_ref();
             // SAFETY: they are inside the text.
             let state = unsafe {

@@ -355,6 +355,7 @@ impl<const N: usize> Isa for Portable<N> {
     type Keys = SoftKey;
     type Loaded<'k> = &'k SoftKey;
     type Half = Self;
+    type Registers<const R: usize> = Self;
     type Unit = Self;
     type Narrow = Portable<1>;
 
@@ -364,6 +365,11 @@ impl<const N: usize> Isa for Portable<N> {
         self
     }
 
+    fn registers<const R: usize>(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn unit(self) -> Self {
         self
     }

@@ -83,6 +83,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
     type Keys = Broadcast<S::V>;
     type Loaded<'k> = Loaded<'k, S::V>;
     type Half = X86<S, HALF>;
+    type Registers<const N: usize> = X86<S, N>;
     type Unit = X86<S::One, 1>;
     type Narrow = NiOne;
 
@@ -92,6 +93,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
 
     #[inline(always)]
     fn half(self) -> Self::Half {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn registers<const N: usize>(self) -> Self::Registers<N> {
         X86(PhantomData)
     }
 

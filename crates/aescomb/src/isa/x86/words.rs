@@ -188,6 +188,33 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn add_product(sums: [Self; 3], x: Self, (y, halves): (Self, Self)) -> [Self; 3] {
+        let mut sums = sums;
+        let mut u = 0;
+        while u < U {
+            let mut one = [sums[0].0[u], sums[1].0[u], sums[2].0[u]];
+            // SAFETY: values of the vector type exist.
+            unsafe { V::add_product(&mut one, x.0[u], (y.0[u], halves.0[u])) };
+            [sums[0].0[u], sums[1].0[u], sums[2].0[u]] = one;
+            u += 1;
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn reduced<F: Product>([low, middle, high]: [Self; 3]) -> Self {
+        let mut out = low;
+        let mut u = 0;
+        while u < U {
+            let sums = [low.0[u], middle.0[u], high.0[u]];
+            // SAFETY: values of the vector type exist.
+            out.0[u] = unsafe { V::reduced::<F>(&sums) };
+            u += 1;
+        }
+        out
+    }
+
+    #[inline(always)]
     fn sum_halves(self) -> Self {
         Words(each!(self.0, a => a.xor(a.swap_halves())))
     }

@@ -1,0 +1,414 @@
+//! Hashes that are polynomials in a constant of the key, as sums of products with its powers: reduced
+//! once for many blocks. Of one message ([`Hashing`]), of messages that have as many blocks, in
+//! lanes ([`EqualHashing`]), and of a few rows of any messages in lanes ([`summed`]).
+//!
+//! `unsafe` here rests on one fact: powers that are read are in the table, and behind them is room
+//! for a register.
+#![allow(unsafe_code)]
+
+use crate::block::{Block, POWERS, Tables};
+use crate::cipher::{Cipher, Uniform, as_before};
+use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
+use crate::pass::{Pass, State};
+use crate::schedule::Way;
+use crate::shape::Holds;
+use core::cell::Cell;
+
+/// The hash of one message, whose products are summed up before they are reduced: of a
+/// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
+pub(crate) struct Hashing<'t, U: Isa> {
+    u: U,
+    /// The powers of H, from the last to the first.
+    pub tables: &'t Tables,
+    /// How many lanes rows have.
+    lanes: usize,
+    /// The place of the next block's power.
+    next: Cell<usize>,
+    /// Blocks that come after this run.
+    left: Cell<usize>,
+    sums: Cell<Sums<U>>,
+    /// Whether tables have the halves of powers.
+    has_halves: bool,
+}
+
+impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
+    /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
+    /// one by one.
+    #[inline(always)]
+    pub(crate) fn new<M: Pass>(
+        u: U,
+        (tables, lanes): (&'t Tables, usize),
+        single: usize,
+        blocks: usize,
+    ) -> Self {
+        let hashing = Hashing {
+            u,
+            tables,
+            lanes,
+            next: Cell::new(0),
+            left: Cell::new(blocks),
+            sums: Cell::new([u.splat(&[0; 16]); 3]),
+            has_halves: const { has_halves::<M>() },
+        };
+        hashing.begin(single);
+        hashing
+    }
+
+    /// The sums of the last run, spread over all lanes.
+    #[inline(always)]
+    pub(crate) fn sums(&self) -> Sums<U> {
+        self.sums.get()
+    }
+
+    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
+    /// row does.
+    #[inline(always)]
+    fn begin(&self, single: usize) {
+        let left = self.left.get();
+        let run = match left > POWERS {
+            true => single + (POWERS - single) / self.lanes * self.lanes,
+            false => left,
+        };
+        self.next.set(POWERS - run);
+        self.left.set(left - run);
+    }
+
+    /// The place of the first of the next `blocks` blocks' powers, and whether the run
+    /// ends with them.
+    #[inline(always)]
+    pub(crate) fn advance(&self, blocks: usize) -> (usize, bool) {
+        let at = self.next.get();
+        let next = at + blocks;
+        // `add` rests on it.
+        assert!(next <= POWERS);
+        self.next.set(next);
+        (at, self.ends(next))
+    }
+
+    /// Whether a run ends here, and its sums are to be reduced.
+    #[inline(always)]
+    pub(crate) fn ends(&self, next: usize) -> bool {
+        next == POWERS
+    }
+
+    /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
+    /// zero, as all is in the sums.
+    #[inline(always)]
+    pub(crate) fn hash<S: Isa<Unit = U>, F: Product>(
+        &self,
+        s: S,
+        hash: S::W,
+        x: S::W,
+        blocks: usize,
+    ) -> S::W {
+        let (at, ends) = self.advance(blocks);
+        self.add(s, hash ^ x, at, blocks);
+        match ends {
+            true => self.end::<S, F>(s),
+            false => s.splat(&[0; 16]),
+        }
+    }
+
+    /// The same of the first block, whatever is in the others.
+    #[inline(always)]
+    fn hash_first<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        // SAFETY: a block is readable.
+        let first = unsafe { self.u.load_first([0xff; 16].as_ptr(), 16) };
+        self.hash::<U, F>(self.u, hash, x & first, 1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
+        self.begin(0);
+        s.reduce::<F>(self.sums.replace([s.unit().splat(&[0; 16]); 3]))
+    }
+
+    /// Adds the products of the first blocks of `x` with the powers from place `at` on,
+    /// which `advance` has given.
+    #[inline(always)]
+    pub(crate) fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
+        let Tables { rows, halves } = self.tables;
+        // SAFETY: there are `blocks` powers there, and room for a register.
+        let powers = unsafe { row_of(s, rows.as_ptr().add(at), blocks) };
+        let halves = match self.has_halves {
+            // SAFETY: as above; they were written with the powers.
+            true => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
+            false => powers.sum_halves(),
+        };
+        let powers = (powers, halves);
+        self.sums.set(s.add_products(self.sums.get(), x, powers));
+    }
+
+    /// The n-th power.
+    #[inline(always)]
+    pub(crate) fn power(&self, n: usize) -> &Block {
+        &self.tables.rows[POWERS - n]
+    }
+}
+
+/// The first `blocks` blocks of a row.
+///
+/// # Safety
+/// They are there, and behind them memory up to a multiple of a register.
+#[inline(always)]
+unsafe fn row_of<S: Isa>(s: S, from: *const Block, blocks: usize) -> S::W {
+    // SAFETY: the caller's.
+    unsafe {
+        // What lies beyond is multiplied by zeros.
+        match blocks + <S::Unit as Isa>::LANES <= S::LANES {
+            true => s.load_part(from.cast(), blocks * 16),
+            false => s.load(from.cast()),
+        }
+    }
+}
+
+/// A block of the message by itself, in the first lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Single<'k, 't, U: Isa> {
+    pub c: Uniform<'k, U>,
+    pub hashing: &'t Hashing<'t, U>,
+}
+
+impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
+    type W = U::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        self.hashing.hash_first::<F>(hash, x)
+    }
+}
+
+/// Blocks of messages that have as many, side by side: the products of their hashes are summed up,
+/// and reduced after the last.
+#[derive(Clone, Copy)]
+pub(crate) struct Equal<'k, 't, U: Isa> {
+    c: Uniform<'k, U>,
+    hashing: &'t EqualHashing<'t, U>,
+    /// How many bytes they have, where they are not whole, in all bytes.
+    count: Option<U::W>,
+}
+
+/// What is summed up, and how many blocks are left.
+pub(crate) struct EqualHashing<'t, U: Isa> {
+    tables: &'t Tables,
+    left: Cell<usize>,
+    sums: Cell<Sums<U>>,
+    /// Whether tables have the halves of powers.
+    has_halves: bool,
+}
+
+impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
+    /// Of `blocks` blocks of each message, at most as many as there are powers.
+    #[inline(always)]
+    pub(crate) fn new<M: Pass>(u: U, tables: &'t Tables, blocks: usize) -> Self {
+        EqualHashing {
+            tables,
+            left: Cell::new(blocks),
+            sums: Cell::new([u.splat(&[0; 16]); 3]),
+            has_halves: const { has_halves::<M>() },
+        }
+    }
+
+    /// The cipher of the next rows, or of the last one, of whose blocks `count` bytes count.
+    #[inline(always)]
+    pub(crate) fn cipher<'k>(&'t self, c: Uniform<'k, U>, count: Option<U::W>) -> Equal<'k, 't, U> {
+        Equal {
+            c,
+            hashing: self,
+            count,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sums(&self) -> Sums<U> {
+        self.sums.get()
+    }
+}
+
+/// Messages in lanes, of whose hashes there may be sums of products that are not reduced: until the
+/// last block, which is hashed with the first power.
+#[derive(Clone, Copy)]
+pub(crate) struct Summed<'k, 't, U: Isa> {
+    pub c: Uniform<'k, U>,
+    pub sums: &'t Cell<Option<Sums<U>>>,
+}
+
+impl<U: Isa<Unit = U>> Cipher for Summed<'_, '_, U> {
+    type W = U::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        let Some(sums) = self.sums.get() else {
+            return self.c.hash::<F>(hash, x);
+        };
+        let power = self.subkey(0);
+        let power = (power, power.sum_halves());
+        let u = self.c.s;
+        u.reduce_each::<F>(u.add_products(sums, hash ^ x, power))
+    }
+}
+
+impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
+    type W = U::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn within(&self, y: U::W) -> U::W {
+        match self.count {
+            Some(count) => y & count.first_bytes(),
+            None => y,
+        }
+    }
+
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+        let EqualHashing {
+            tables,
+            left,
+            sums,
+            has_halves,
+            ..
+        } = self.hashing;
+        let at = POWERS - left.get();
+        let power = self.c.splat(&tables.rows[at]);
+        let halves = match *has_halves {
+            // SAFETY: they were written with the powers.
+            true => self
+                .c
+                .splat(unsafe { &tables.halves.assume_init_ref()[at] }),
+            false => power.sum_halves(),
+        };
+        left.set(left.get() - 1);
+        let power = (power, halves);
+        sums.set(self.c.s.add_products(sums.get(), hash ^ x, power));
+        self.c.zero()
+    }
+}
+
+/// So many powers there are of the keys of lanes, for as many rows to be summed up.
+pub(crate) const SUMMED: usize = 4;
+
+/// Of each power, from the last to the first: a row of it, and of the sum of its halves.
+pub(crate) type LanePowers<const L: usize> = [[[Block; L]; 2]; SUMMED];
+
+/// The powers of the first constants of keys.
+#[inline(always)]
+pub(crate) fn lane_powers<S: Isa, M: Pass, const L: usize>(
+    s: S,
+    first: S::W,
+    powers: &mut LanePowers<L>,
+) {
+    let mut power = first;
+    for [row, halves] in powers.iter_mut().rev() {
+        s.store_row(power, row);
+        s.store_row(power.sum_halves(), halves);
+        power = match const { hash_of::<M>() } {
+            Some((_, true)) => power.mul::<Polyval>(first),
+            _ => power.mul::<Plain>(first),
+        };
+    }
+}
+
+/// Whether some rows of messages in lanes are summed up before they are reduced. With more state than
+/// a hash and a counter, registers do not suffice.
+pub(crate) const fn sums_rows<S: Isa, M: Pass>() -> bool {
+    S::ROUNDS && hash_of::<M>().is_some() && M::SHAPE.along().blocks.len() <= 2
+}
+
+/// Rows of messages in lanes, of whose hashes the products are summed up.
+pub(crate) struct Summing<'t, S: Isa, C, const L: usize> {
+    s: S,
+    c: &'t C,
+    powers: &'t LanePowers<L>,
+    /// The place of the next row's power, and the sums.
+    next: &'t Cell<usize>,
+    sums: &'t Cell<[S::W; 3]>,
+}
+
+impl<S: Isa, C, const L: usize> Clone for Summing<'_, S, C, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, C, const L: usize> Copy for Summing<'_, S, C, L> {}
+
+impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for Summing<'_, S, C, L> {
+    type W = S::W;
+
+    as_before!();
+
+    #[inline(always)]
+    fn hash<F: Product>(&self, hash: S::W, x: S::W) -> S::W {
+        let at = self.next.get();
+        self.next.set(at + 1);
+        let [power, halves] = &self.powers[at];
+        let power = (self.s.load_row(power), self.s.load_row(halves));
+        self.sums
+            .set(S::W::add_product(self.sums.get(), hash ^ x, power));
+        self.zero()
+    }
+}
+
+/// Takes `state` through the next `rows` rows, at most [`SUMMED`], each done by `row`.
+#[inline(always)]
+pub(crate) fn summed<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
+    s: S,
+    c: &C,
+    powers: &LanePowers<L>,
+    state: &mut M::State<S::W>,
+    rows: usize,
+    mut row: impl FnMut(&Summing<'_, S, C, L>, &mut M::State<S::W>, usize),
+) {
+    let next = &Cell::new(SUMMED - rows);
+    let sums = &Cell::new([c.zero(); 3]);
+    let summing = &Summing {
+        s,
+        c,
+        powers,
+        next,
+        sums,
+    };
+    for i in 0..rows {
+        row(summing, state, i);
+    }
+    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
+        return;
+    };
+    let sum = match polyval {
+        true => S::W::reduced::<Polyval>(sums.get()),
+        false => S::W::reduced::<Plain>(sums.get()),
+    };
+    *state = M::State::from_fn(
+        #[inline(always)]
+        |i| match state.blocks().get(i) {
+            Some(_) if i == hash => sum,
+            Some(x) => *x,
+            None => sum,
+        },
+    );
+}
+
+/// Which block of state is a hash, and in which field.
+pub(crate) const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        if let Holds::Hash { polyval } = M::SHAPE.along().blocks[i] {
+            return Some((i, polyval));
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,
+/// as another may hash with them. Of keys that are used once, they would cost more than they save.
+pub(crate) const fn has_halves<M: Pass>() -> bool {
+    M::SHAPE.own.is_none()
+}
