@@ -354,6 +354,8 @@ pub(crate) trait Isa: Copy {
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
     /// The first blocks of `x`, as many as a register has.
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
+    /// Zeros after this register.
+    fn widen(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The same register everywhere.
     fn repeat(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The last block of `x`.

@@ -561,7 +561,7 @@ fn spread<S: Isa, M: Pass>(
             (Some(x), Some(Holds::Position | Holds::Counter { .. } | Holds::Previous)) => {
                 s.repeat(*x)
             }
-            (Some(x), Some(_)) => s.repeat(*x) & one_lane(s, 0),
+            (Some(x), Some(_)) => s.widen(*x & one_lane(s.unit(), 0)),
             _ => c.zero(),
         },
     );

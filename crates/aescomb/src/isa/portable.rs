@@ -680,6 +680,10 @@ impl<const N: usize> Isa for Portable<N> {
         }))
     }
 
+    fn widen(self, x: Blocks<N>) -> Blocks<N> {
+        x
+    }
+
     fn repeat(self, x: Blocks<N>) -> Blocks<N> {
         x
     }

@@ -423,6 +423,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
     }
 
     #[inline(always)]
+    fn widen(self, x: Words<S::V, 1>) -> Self::W {
+        let mut out = self.splat(&[0; 16]);
+        out.0[0] = x.0[0];
+        out
+    }
+
+    #[inline(always)]
     fn repeat(self, x: Words<S::V, 1>) -> Self::W {
         Words([x.0[0]; U])
     }

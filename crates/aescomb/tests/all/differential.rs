@@ -415,6 +415,26 @@ fn counters_of_gcm(nonce_len: usize) {
     }
 }
 
+/// What one operation keeps with a key serves the others, in batches of all sizes.
+#[test]
+fn whichever_operation_comes_first_under_a_key() {
+    let heap = Heap::new(None);
+    for_all(|mode, backend, first| {
+        let key = AnyKey::for_mode(mode, &raw_key(mode, 0)).expect("a good key");
+        let shape = Shape::usual(mode);
+        let mut comb = comb(backend, backend.max_lanes());
+        for op in [first].into_iter().chain(ops(mode)) {
+            for count in [9, 1, 2] {
+                let samples: Vec<_> = (0..count)
+                    .map(|i| sample(mode, 0, i, shape, fit(mode, 600 + 16 * i)))
+                    .collect();
+                let call = Call::new(op, CallKeys::from(&key), works_with(&samples)[0]);
+                check(&mut comb, &heap, &call, &samples);
+            }
+        }
+    });
+}
+
 /// One scheduler for calls of all kinds, some of them refused, some of messages that
 /// fail: nothing of one call shows in another.
 #[test]
