@@ -25,8 +25,9 @@ pub(crate) struct Tables {
     pub halves: MaybeUninit<Rows>,
 }
 
-/// How many powers there are: those of a packet of 1,500 bytes, and more.
-pub(crate) const POWERS: usize = 4 * MAX_LANES;
+/// How many powers there are: those of a message of 2,048 bytes and of its block of lengths, and up to
+/// a multiple of a register's blocks.
+pub(crate) const POWERS: usize = 4 * MAX_LANES + MAX_UNIT;
 /// None.
 pub(crate) const NO_TABLES: Tables = Tables {
     rows: [[0; 16]; POWERS + MAX_UNIT],
