@@ -472,7 +472,7 @@ unsafe fn last_row<S: Isa, M: Pass>(
         }
         let text = (src, dst, at, bytes);
         if bytes == 0 {
-            state
+            spread::<S::Unit, M>(row(c.unit, hashing, places, None), &state)
         } else if bytes <= register {
             part::<S::Unit, M>(c.unit, hashing, places, text, state)
         } else if bytes <= 2 * register {

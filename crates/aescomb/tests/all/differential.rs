@@ -415,6 +415,31 @@ fn counters_of_gcm(nonce_len: usize) {
     }
 }
 
+/// Messages without a text, with associated data, among short and long ones.
+#[test]
+fn empty_messages_among_others() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(11);
+    let lens = [
+        0, 300, 17, 0, 0, 0, 0, 600, 130, 0, 64, 2048, 2064, 0, 2032, 1,
+    ];
+    for_all(|mode, backend, op| {
+        for shapes in [Shapes::Alike(0), Shapes::Alike(2), Shapes::any(&mut draw)] {
+            let mut comb = comb(backend, backend.max_lanes());
+            for uses in [KeyUse::Shared(0), KeyUse::Own] {
+                let lens = lens.map(|len| fit(mode, len));
+                let (keys, samples) = batch(mode, uses, shapes, &lens);
+                check(
+                    &mut comb,
+                    &heap,
+                    &any_call(&mut draw, op, keys, &samples),
+                    &samples,
+                );
+            }
+        }
+    });
+}
+
 /// What one operation keeps with a key serves the others, in batches of all sizes.
 #[test]
 fn whichever_operation_comes_first_under_a_key() {
