@@ -66,7 +66,12 @@ fn batch(
             true => Shape::usual(mode),
             false => shapes.get(mode, i),
         };
-        sample(mode, key, i % 16, shape, *len)
+        // Associated data has a length for each variant but those that are 16 apart.
+        let variant = match shapes {
+            Shapes::Alike(n) => (n + lens.len()) % 16 + i % 8 * 16,
+            Shapes::Mixed => i % 16,
+        };
+        sample(mode, key, variant, shape, *len)
     };
     (keys, lens.iter().enumerate().map(make).collect())
 }
