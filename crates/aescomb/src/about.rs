@@ -80,7 +80,17 @@ pub(crate) const fn info<R: Registered>(name: &'static str, kind: Kind) -> Info 
         tag_first: about.tag_first,
         nonce_reuse: about.nonce_reuse,
         research: about.research,
+        chained: [is_chained::<R::Forward>(), is_chained::<R::Backward>()],
     }
+}
+
+/// Whether a pass over many messages writes results of which one comes of the one before.
+const fn is_chained<G: Program>() -> bool {
+    let [first, second] = match G::APART {
+        true => [G::Before::SHAPE, G::After::SHAPE],
+        false => [G::First::SHAPE, G::Second::SHAPE],
+    };
+    first.is_serial() && first.output || second.is_serial() && second.output
 }
 
 /// Whether blocks of one message go side by side, in all passes.

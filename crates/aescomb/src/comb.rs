@@ -526,7 +526,11 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
 }
 
 fn preferred(mode: Mode, op: Op) -> Backend {
-    Backend::preferred(!is_parallel(mode, op))
+    let [encrypting, decrypting] = mode.info().chained;
+    Backend::preferred(match op {
+        Op::Decrypt | Op::Open => decrypting,
+        _ => encrypting,
+    })
 }
 
 fn is_parallel(mode: Mode, op: Op) -> bool {

@@ -2,12 +2,12 @@
 //! lanes or one message at a time, and runs the kernels. One instance per mode, direction
 //! and instruction set.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, is_zen4};
 use crate::block::{Block, MAX_LANES, NO_TABLES, Tables};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
-use crate::few::{are_short, few, has_few, has_short, short};
+use crate::few::{are_even, are_short, few, has_even, has_few, has_short, not_few, short};
 use crate::group::{Group, IDLE_BLOCKS, Lanes, SET};
 use crate::hashing::has_halves;
 use crate::isa::{Isa, Wide, dispatch};
@@ -16,7 +16,7 @@ use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 #[cfg(feature = "research")]
 use crate::mixed;
-use crate::pass::{Pass, Program, per_lane, rows, uniform};
+use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
 use crate::rows::{Ciphers, counters};
 use crate::schedule::WhichKey;
@@ -58,6 +58,24 @@ pub(crate) struct Work<'a> {
     pub verdicts: Option<&'a mut [Block]>,
 }
 
+impl Work<'_> {
+    /// The first `count` messages.
+    fn first(&mut self, count: usize) -> Work<'_> {
+        Work {
+            jobs: &self.jobs[..count],
+            memory: &mut *self.memory,
+            verdicts: self.verdicts.as_deref_mut().map(|all| &mut all[..count]),
+            ..*self
+        }
+    }
+
+    /// The first `done` messages are done.
+    fn skip(&mut self, done: usize) {
+        self.jobs = &self.jobs[done..];
+        self.verdicts = self.verdicts.take().map(|all| &mut all[done..]);
+    }
+}
+
 /// A tag's difference from the one that came with the message, before it is known.
 pub(crate) const FAILED: Block = [0xff; 16];
 
@@ -65,7 +83,7 @@ pub(crate) const FAILED: Block = [0xff; 16];
 pub(crate) fn batch<G: Program>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
-        const { G::First::SHAPE.is_serial() } && work.degree > 16,
+        const { crate::few::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
         s => stretch::<_, G>(s, work)
     )
 }
@@ -122,7 +140,7 @@ fn kernel_one<S: Isa, G: Program>(
     s.enter(
         #[inline(always)]
         move || {
-            if const { !in_lanes::<G::First>() } {
+            if const { !G::TWO && !in_lanes::<G::First>() } {
                 if job.len == 16 {
                     // Whole: a part of a register is slow to read what was just written.
                     let n = s.narrow();
@@ -180,6 +198,14 @@ fn kernel_one<S: Isa, G: Program>(
 /// A message of a batch that has none beside it.
 #[inline(never)]
 fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+    let again;
+    let job = match const { G::AGAIN } {
+        true => {
+            again = job.again();
+            &again
+        }
+        false => job,
+    };
     kernel_one::<S, G>(s, key, job, verdict, false);
 }
 
@@ -189,18 +215,81 @@ fn stretch<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
     if const { has_short::<S, G>() }
         && let KeySet::Shared(key) = work.keys
         && work.degree >= <S::Unit as Isa>::LANES
-        && are_short::<S, G>(work.jobs, work.alike)
+        && let Some(even) = are_short::<S, G>(work.jobs, work.alike)
+    {
+        if even && work.degree >= S::LANES {
+            let count = not_few::<S, G>(work.jobs);
+            side_by_side::<S, G>(s, work.first(count));
+            work.skip(count);
+        }
+        let verdicts = work.verdicts.as_deref_mut();
+        let (u, jobs) = (s.unit(), work.jobs);
+        let done = match (<S::Unit as Isa>::LANES, even) {
+            (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts),
+            (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts),
+            (_, true) => in_order_short::<S, _, G, 4, true>(s, u, key, jobs, verdicts),
+            (_, false) => in_order_short::<S, _, G, 4, false>(s, u, key, jobs, verdicts),
+        };
+        work.skip(done);
+    }
+    side_by_side::<S, G>(s, work);
+}
+
+/// All messages, in both passes of those that are apart.
+#[inline(always)]
+fn side_by_side<S: Isa, G: Program>(s: S, work: Work<'_>) {
+    if work.jobs.is_empty() {
+        return;
+    }
+    if const { !G::APART } {
+        return over_all::<S, G>(s, work);
+    }
+    if let [job] = work.jobs {
+        let verdict = work.verdicts.and_then(|all| all.first_mut());
+        return left_over::<S, G>(s, work.keys.get(job.key_index), job, verdict);
+    }
+    let (before, after) = match const { G::Before::SHAPE.tag } {
+        true => (work.verdicts, None),
+        false => (None, work.verdicts),
+    };
+    let first = Work {
+        memory: &mut *work.memory,
+        verdicts: before,
+        ..work
+    };
+    match const { G::Before::SHAPE.is_serial() } {
+        true => over_all::<S, G::Before>(s, first),
+        false => over_all::<S::Along, G::Before>(s.along(), first),
+    }
+    let second = Work {
+        verdicts: after,
+        ..work
+    };
+    match const { G::After::SHAPE.is_serial() } {
+        true => over_all::<S, After<G::After>>(s, second),
+        false => over_all::<S::Along, After<G::After>>(s.along(), second),
+    }
+}
+
+/// All messages: those of one length side by side, as many as there are lanes, then the others.
+#[inline(always)]
+fn over_all<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
+    if const { has_even::<S, G>() }
+        && let KeySet::Shared(key) = work.keys
+        && work.degree >= S::LANES
+        && are_even::<S, G>(work.jobs, work.alike)
     {
         let verdicts = work.verdicts.as_deref_mut();
-        let done = match <S::Unit as Isa>::LANES {
-            2 => in_order_short::<S, G, 2>(s, key, work.jobs, verdicts),
-            _ => in_order_short::<S, G, 4>(s, key, work.jobs, verdicts),
+        let jobs = work.jobs;
+        let done = match S::LANES {
+            8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts),
+            16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts),
+            _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts),
         };
-        if done == work.jobs.len() {
+        work.skip(done);
+        if work.jobs.is_empty() {
             return;
         }
-        work.jobs = &work.jobs[done..];
-        work.verdicts = work.verdicts.map(|all| &mut all[done..]);
     }
     kernel::<S, G>(s, work);
 }
@@ -446,16 +535,20 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 /// still has room; 32 displace each other's.
 const ROOM: usize = 16;
 
-/// Whether texts begin at the same place of a page, or, where they are written, of half a page, as
-/// far as four of them tell.
+/// Whether texts begin at the same place of a page, or, where they are written or sets are small,
+/// of half a page, as far as four of them tell.
 #[inline(always)]
 fn at_one_place<M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
+    let half = const { M::SHAPE.output } || is_zen4();
+    let set = if half { SET >> 1 & SET } else { SET };
     let place = |i: usize| {
         let job = &jobs[messages[i] as usize];
-        match const { M::SHAPE.output } {
-            true => job.dst.addr() & SET & (SET >> 1),
-            false => job.src.addr() & SET,
-        }
+        let text = if const { M::SHAPE.output } {
+            job.dst
+        } else {
+            job.src
+        };
+        text.addr() & set
     };
     M::SHAPE.is_serial()
         && messages.len() > ROOM
@@ -521,27 +614,32 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
     )
 }
 
-/// Does messages of which `are_short` says so, `N` at a time under one key. Returns how many it has
-/// done: fewer than `N` are left. Out of line, as it wants all registers.
+/// Does messages `N` at a time under one key, of which `are_short` says so, or `are_even`. Returns
+/// how many it has done: fewer than `N` are left. Out of line, as it wants all registers.
 #[inline(never)]
-fn in_order_short<S: Isa, G: Program, const N: usize>(
+fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, const EVEN: bool>(
     s: S,
+    t: T,
     key: &Expanded,
     jobs: &[Job],
     verdicts: Option<&mut [Block]>,
 ) -> usize {
+    // Of others there is no code.
+    if const { T::LANES != N } {
+        return 0;
+    }
     s.enter(
         #[inline(always)]
         || {
             // Made here: if the caller's were passed by reference, the caller's loops could not
             // keep them in registers.
             let keys = s.keys(key, G::First::SHAPE.uses);
-            let c = uniform::<_, G::First>(s.unit(), &keys, key);
+            let c = uniform::<_, G::First>(t, &keys, key);
             let (all, left) = jobs.as_chunks::<N>();
             let mut verdicts = verdicts.map(|all| all.as_chunks_mut::<N>().0.iter_mut());
             for jobs in all {
                 let some = verdicts.as_mut().and_then(Iterator::next);
-                short::<S::Unit, G, N>(c, key, jobs, some);
+                short::<T, G, N, EVEN>(c, key, jobs, some);
             }
             jobs.len() - left.len()
         },
@@ -820,7 +918,8 @@ fn first_rounds<S: Isa, M: Pass>(
     key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
-    if const { !matches!(M::SHAPE.feed, Feed::Counter) || !S::ROUNDS } {
+    let counts = const { matches!(M::SHAPE.feed, Feed::Counter) && !M::SHAPE.uses.second };
+    if const { !S::ROUNDS } || !counts {
         return None;
     }
     let kept = key.kept_first_rounds();

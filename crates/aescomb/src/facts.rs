@@ -3,7 +3,7 @@
 //! `unsafe` here rests on the facts stated for a [`Job`] that was admitted, in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, MAX_UNIT, both};
+use crate::block::{Block, MAX_LANES, both};
 use crate::bytes;
 use crate::expanded::Expanded;
 use crate::isa::{Isa, Wide};
@@ -188,6 +188,10 @@ pub(crate) struct Few<'j, S, const N: usize> {
     key: &'j Expanded,
     /// Whether tags are given.
     given: bool,
+    /// Whether texts are known to be of one length.
+    pub even: bool,
+    /// Whether they are where a pass before has written them.
+    again: bool,
 }
 
 impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
@@ -198,6 +202,32 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
             jobs,
             key,
             given,
+            even: N == 1,
+            again: false,
+        }
+    }
+
+    /// The same, of texts of one length if they are `even`.
+    #[inline(always)]
+    pub(crate) fn even(self, even: bool) -> Self {
+        Few {
+            even: even || self.even,
+            ..self
+        }
+    }
+
+    /// The same, of texts that a pass before has written if so `again`.
+    #[inline(always)]
+    pub(crate) fn again(self, again: bool) -> Self {
+        Few { again, ..self }
+    }
+
+    /// Where text `l` is read.
+    #[inline(always)]
+    pub(crate) fn source(&self, l: usize) -> *const u8 {
+        match self.again {
+            true => self.jobs[l].dst,
+            false => self.jobs[l].src,
         }
     }
 
@@ -213,13 +243,19 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
 
     #[inline(always)]
     fn each(&self, f: impl Fn(&Job) -> usize) -> S::W {
-        let mut numbers = [f(&self.jobs[0]); MAX_UNIT];
+        let mut numbers = [f(&self.jobs[0]); MAX_LANES];
         let mut l = 1;
         while l < N {
             numbers[l] = f(&self.jobs[l]);
             l += 1;
         }
         self.s.numbers(&numbers)
+    }
+
+    /// The same number for all.
+    #[inline(always)]
+    fn same(&self, number: usize) -> S::W {
+        self.s.splat(&(number as u128).to_le_bytes())
     }
 
     /// `len` bytes of each message, at most 16, where `of` says, and zeros.
@@ -239,6 +275,13 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
         unsafe {
             match N {
                 1 => self.s.load_everywhere(at(0), len),
+                _ if len == 16 => {
+                    let mut places = [nowhere().cast_const(); N];
+                    for (l, place) in places.iter_mut().enumerate() {
+                        *place = at(l);
+                    }
+                    self.s.gather(places.as_ptr(), 0)
+                }
                 _ => self.s.gather_part(
                     #[inline(always)]
                     |l| (at(l), len),
@@ -279,11 +322,7 @@ impl<S: Isa, const N: usize> Facts for Few<'_, S, N> {
 
     #[inline(always)]
     fn number(&self, f: impl Fn(Sizes) -> usize + Copy) -> S::W {
-        let number = f(self.sizes());
-        self.each(
-            #[inline(always)]
-            |_| number,
-        )
+        self.same(f(self.sizes()))
     }
 
     #[inline(always)]
@@ -293,6 +332,9 @@ impl<S: Isa, const N: usize> Facts for Few<'_, S, N> {
 
     #[inline(always)]
     fn text(&self) -> S::W {
+        if self.even {
+            return self.same(self.jobs[0].len);
+        }
         self.each(
             #[inline(always)]
             |job| job.len,
@@ -343,7 +385,7 @@ impl<S: Isa, const N: usize> Facts for Few<'_, S, N> {
         if N == 1 {
             return self.s.splat(&f(self.fact(0)).to_le_bytes());
         }
-        let mut blocks = [[0; 16]; MAX_UNIT];
+        let mut blocks = [[0; 16]; MAX_LANES];
         let mut l = 0;
         while l < N {
             blocks[l] = f(self.fact(l)).to_le_bytes();

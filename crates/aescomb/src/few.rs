@@ -5,19 +5,19 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, POWERS, Tables};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::hashing::{EqualHashing, Hashing, Summed, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{Alike, Job};
-use crate::parts::{some, some_mut};
+use crate::parts::{nowhere, places_from_memory, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, rows};
 use crate::places::Places;
-use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane};
+use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_row};
 use crate::shape::{Holds, Shape};
-use crate::solo::{SHORT_DATA, has_solos, header, is_alone, whole};
+use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
 use core::cell::Cell;
 
 /// A register of `S`.
@@ -37,32 +37,74 @@ pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
 pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
     let lanes = <S::Unit as Isa>::LANES;
-    let serial = first.is_serial() || second.is_serial();
-    let plain = is_alone::<S, G>() && first.own.is_none() && serial || first.is_stateless();
+    let plain = match has_chain::<G>() {
+        true => is_alone::<S, G>() && first.own.is_none(),
+        false => first.is_stateless(),
+    };
     let blocks = first.row.stride == 16 && second.row.stride == 16;
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
 }
 
-/// Whether [`short`] does the messages of a batch. `alike` says which of their lengths are known to
-/// be the same.
+/// Whether blocks of a message wait for each other, in a pass at least.
+pub(crate) const fn has_chain<G: Program>() -> bool {
+    G::First::SHAPE.is_serial() || G::Second::SHAPE.is_serial()
+}
+
+/// Whether [`short`] does the messages of a batch, and then whether they are of one length. `alike`
+/// says which of their lengths are known to be the same.
 #[inline(always)]
-pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
-    let shape = G::First::SHAPE;
-    let Some(first) = jobs.first() else {
-        return false;
-    };
+pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> Option<bool> {
+    let chains = const { has_chain::<G>() };
     // Longer ones of a serial mode would wait for themselves; others fill registers.
-    let most = <S::Unit as Isa>::LANES * if shape.is_stateless() { 12 } else { 24 };
-    let same = |job: &Job| job.len == first.len;
-    let short = first.len <= most && (alike.texts() || jobs.iter().all(same))
-        || !shape.is_stateless() && jobs.iter().all(|job| job.len <= MIXED);
+    let most = <S::Unit as Isa>::LANES * if chains { 24 } else { 12 };
+    let even = are_of_one_length(jobs, alike, most);
+    let short = even || chains && jobs.iter().all(|job| job.len <= MIXED);
+    (short && are_like::<G>(jobs, alike)).then_some(even)
+}
+
+/// Whether messages of `G` that are of one length go side by side in all registers, from beginning
+/// to end without lanes that are filled.
+pub(crate) const fn has_even<S: Isa, G: Program>() -> bool {
+    let blocks = G::First::SHAPE.row.stride == 16;
+    is_chain::<G>() && blocks && <S::Unit as Isa>::LANES < S::LANES
+}
+
+/// Whether messages of a batch go this way.
+#[inline(always)]
+pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
+    jobs.len() >= S::LANES && are_of_one_length(jobs, alike, EVEN) && are_like::<G>(jobs, alike)
+}
+
+/// Longer messages have little of what filling lanes costs, and may displace each other's lines.
+const EVEN: usize = 512;
+
+/// How many of the messages of one length are better done side by side in all registers than a few
+/// at a time. The CPU overlaps few of one or two blocks by itself, and one pass that does what two
+/// do apart has fewer instructions.
+#[inline(always)]
+pub(crate) fn not_few<S: Isa, G: Program>(jobs: &[Job]) -> usize {
+    let pays = const { has_chain::<G>() && (G::TWO || !G::APART) };
+    match pays && jobs[0].len > 32 {
+        true => jobs.len() - jobs.len() % S::LANES,
+        false => 0,
+    }
+}
+
+#[inline(always)]
+fn are_of_one_length(jobs: &[Job], alike: Alike, most: usize) -> bool {
+    jobs.first().is_some_and(|first| {
+        first.len <= most && (alike.texts() || jobs.iter().all(|job| job.len == first.len))
+    })
+}
+
+/// Whether all parts but the texts are of the same lengths, and short.
+#[inline(always)]
+fn are_like<G: Program>(jobs: &[Job], alike: Alike) -> bool {
     let vector = const { G::First::SHAPE.strings().vector || G::Second::SHAPE.strings().vector };
-    let one = |job: &Job| job.components == first.components && job.components <= 1;
+    let one = |job: &Job| job.components == jobs[0].components && job.components <= 1;
     // Without such parts, all lengths but the text's are fixed by the mode.
     let parts = const { has_parts(G::First::SHAPE) || has_parts(G::Second::SHAPE) };
-    short
-        && (!parts || alike.data() && first.data_len <= SHORT_DATA)
-        && (!vector || jobs.iter().all(one))
+    (!parts || alike.data() && jobs[0].data_len <= SHORT_DATA) && (!vector || jobs.iter().all(one))
 }
 
 /// Whether there are headers, associated data or tags.
@@ -70,52 +112,62 @@ const fn has_parts(shape: Shape) -> bool {
     shape.header > 0 || shape.data.is_some() || shape.tag
 }
 
-/// Does `N` messages for which [`are_short`] holds. Where tags are compared, `verdicts` receive what
-/// they differ by from those that were given.
+/// Does `N` messages for which [`are_short`] holds, or [`are_even`], and whose texts are of one
+/// length if they are `EVEN`. Where tags are compared, `verdicts` receive what they differ by from
+/// those that were given.
 #[inline(always)]
-pub(crate) fn short<U: Isa<Unit = U>, G: Program, const N: usize>(
-    c: Uniform<'_, U>,
+pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
+    c: Uniform<'_, S>,
     key: &Expanded,
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
-    let few = &Few::new(c.s, jobs, key, verdicts.is_some());
+    let few = Few::new(c.s, jobs, key, verdicts.is_some()).even(EVEN);
+    let few = &few.again(G::AGAIN);
     let h = header::<_, G, N>(few, None);
     // The pass that has the tag makes it or compares it.
     let (first, second) = match const { G::First::SHAPE.tag } {
         true => (verdicts, None),
         false => (None, verdicts),
     };
-    let tag = short_pass::<U, G::First, N>(few, c, h, first);
+    let tag = short_pass::<S, G::First, N, EVEN>(few, c, h, first);
     if const { G::TWO } {
         let h = header::<_, G, N>(few, Some(tag));
-        if const { G::Second::SHAPE.again } {
-            let mut jobs = *jobs;
-            jobs.iter_mut().for_each(|job| job.src = job.dst);
-            let few = &Few::new(c.s, &jobs, key, second.is_some());
-            short_pass::<U, G::Second, N>(few, c, h, second);
-        } else {
-            short_pass::<U, G::Second, N>(few, c, h, second);
-        }
+        let few = Few::new(c.s, jobs, key, second.is_some()).even(EVEN);
+        let few = &few.again(G::Second::SHAPE.again);
+        short_pass::<S, G::Second, N, EVEN>(few, c, h, second);
     }
 }
 
 #[inline(always)]
-fn short_pass<U: Isa<Unit = U>, M: Pass, const N: usize>(
-    few: &Few<'_, U, N>,
-    c: Uniform<'_, U>,
-    h: Header<U::W>,
+fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
+    few: &Few<'_, S, N>,
+    c: Uniform<'_, S>,
+    h: Header<S::W>,
     verdicts: Option<&mut [Block; N]>,
-) -> U::W {
-    whole::<U, M, N>(
+) -> S::W {
+    whole::<S, M, N>(
         few,
         &c,
         h,
         verdicts,
         #[inline(always)]
-        |state| match are_equal::<M>(few.jobs) {
-            true => equal::<U, M, N>(few, c, &NO_TABLES, &Cell::new(None), state),
-            false => mixed::<U, M, N>(few, c, state),
+        |mut state| {
+            if const { !EVEN } {
+                return mixed::<S, M, N>(few, c, state);
+            }
+            let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
+            for (l, job) in few.jobs.iter().enumerate() {
+                (src[l], dst[l]) = (few.source(l), job.dst);
+            }
+            core::hint::black_box((&src, &dst));
+            for i in 0..rows::<M>(few.jobs[0].len) {
+                places_from_memory();
+                let text = (src.as_ptr(), dst.as_ptr());
+                // SAFETY: they have so many whole blocks.
+                unsafe { take_row::<S, M>(c.s, &c, &mut state, i, text, i * 16) };
+            }
+            state
         },
     )
 }
@@ -263,7 +315,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
         .fold(0, |most, job| in_rows::<M>(job.len).max(most));
     let mut done = 0;
     while done < most {
-        let mut left = [0; MAX_UNIT];
+        let mut left = [0; MAX_LANES];
         for (left, job) in left.iter_mut().zip(jobs) {
             *left = in_rows::<M>(job.len).saturating_sub(done).min(16);
         }
@@ -311,7 +363,7 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
     unsafe {
         let x = u.gather_part(
             #[inline(always)]
-            |l| some(jobs[l].src.wrapping_add(done), left(l)),
+            |l| some(few.source(l).wrapping_add(done), left(l)),
         );
         let y = M::step(&c, state, x, done / 16);
         if const { M::SHAPE.output } {

@@ -15,7 +15,9 @@ use crate::hashing::{LanePowers, SUMMED, lane_powers, summed, sums_rows};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
-use crate::parts::{EMPTY, gather_of, nowhere, scatter_tags, some, some_mut, tag};
+use crate::parts::{
+    EMPTY, gather_of, nowhere, places_from_memory, scatter_tags, some, some_mut, tag,
+};
 use crate::pass::{
     HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces,
     uniform, whole_end,
@@ -153,7 +155,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         let own_keys = !matches!(keys, KeySet::Shared(_));
         self.fill::<G>(S::LANES, messages, jobs, own_keys, alike);
         if const { G::First::SHAPE.header > 0 || G::TWO } {
-            self.make_header::<S, G>(s, used, keys, verdicts.is_some());
+            // A tag that another pass has made is there, too.
+            let given = const { G::First::SHAPE.is_stateless() } || verdicts.is_some();
+            self.make_header::<S, G>(s, used, keys, given);
         }
         Group {
             crowded: used > 8 && self.same > used / 2,
@@ -184,9 +188,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if used < lanes {
             self.empty(used, lanes);
         }
-        if !self.read::<G::First, G::Second>(used, alike, false) {
+        if !self.read::<G::First, G::Second>(used, alike, G::AGAIN) {
             self.sort(used);
-            self.read::<G::First, G::Second>(used, alike, false);
+            self.read::<G::First, G::Second>(used, alike, G::AGAIN);
         }
         if own_keys {
             for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
@@ -991,14 +995,6 @@ unsafe fn one_lane<N: Isa, M: Pass>(
             }
         },
     );
-}
-
-/// Stands in loops over rows that store nothing: lanes' places are then read from memory in each
-/// row. Otherwise the compiler makes a pointer of each that it counts on, far more than there are
-/// registers: a row of 32 lanes took 168 cycles on Zen 5 in the place of 51.
-#[inline(always)]
-fn places_from_memory() {
-    core::hint::black_box(());
 }
 
 /// [`take_row`] for as many rows as a line has.

@@ -170,6 +170,8 @@ pub(crate) trait Isa: Copy {
     type Unit: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One message alone.
     type Narrow: Isa;
+    /// What does neighbouring blocks of messages, where others of the batch are done by this.
+    type Along: Isa;
 
     const LANES: usize;
 
@@ -177,6 +179,7 @@ pub(crate) trait Isa: Copy {
     fn registers<const N: usize>(self) -> Self::Registers<N>;
     fn unit(self) -> Self::Unit;
     fn narrow(self) -> Self::Narrow;
+    fn along(self) -> Self::Along;
 
     /// Runs `f` compiled for this instruction set: the only crossing.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;

@@ -170,6 +170,15 @@ impl Job {
         components: 0,
     };
 
+    /// The same, with the text that was written.
+    #[inline(always)]
+    pub(crate) fn again(&self) -> Job {
+        Job {
+            src: self.dst,
+            ..*self
+        }
+    }
+
     /// Several components of associated data.
     pub(crate) const SEVERAL: u32 = u32::MAX;
 

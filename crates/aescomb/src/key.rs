@@ -18,9 +18,9 @@ use zeroize::ZeroizeOnDrop;
 /// Immutable, `Send` and `Sync`, usable with every backend, wiped on drop. It has 704 bytes
 /// whatever the key size, of which messages side by side touch little: mostly the first 64,
 /// and the mode's constants. A key allocates 256 bytes for the second call that takes the
-/// inverse cipher (decryption in ECB, CBC, XTS and OCB), 1 KiB once long messages of a
-/// mode like GCM or OCB come, or a second message by itself, and in CTR 4 KiB for the first
-/// batch of 8 KiB or the second message of 1 KiB by itself.
+/// inverse cipher (decryption in ECB, CBC, XTS and OCB), 8 KiB in GCM and 4 KiB in modes like
+/// OCB once long messages come, or a second message by itself, and in CTR and CCM 4 KiB for the
+/// first batch of 8 KiB, in CTR also for the second message of 1 KiB by itself.
 /// `Debug` shows the mode and the key size only.
 ///
 /// ```

@@ -42,7 +42,7 @@
 //! # Batch sizes
 //!
 //! Serial modes gain with every message in hand, up to the parallelism degree
-//! ([`Backend::default_lanes`]: 16 on today's server CPUs), and a batch of
+//! ([`Backend::default_lanes`]: 16 or 32 on today's server CPUs), and a batch of
 //! several times that evens out differing lengths. With one message a serial mode
 //! is as fast as its latency allows.
 //!

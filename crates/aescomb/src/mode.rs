@@ -191,6 +191,9 @@ pub struct Info {
     /// `None` for modes of a standard. For the others, what became of the mode: they
     /// are here for research and comparison, and not for new protocols.
     pub research: Option<&'static str>,
+    /// Whether results are chained: see [`Backend::preferred`](crate::Backend::preferred). When
+    /// encrypting and when decrypting.
+    pub(crate) chained: [bool; 2],
 }
 
 /// What a message costs: calls of AES, and GF(2^128) multiplications by secrets,

@@ -290,18 +290,28 @@ pub(crate) trait Pass {
     fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
 }
 
-/// What an operation of a mode is: a [`Pass`], or [`Two`].
+/// What an operation of a mode is: a [`Pass`], [`Two`], or one of them [`Apart`].
 pub(crate) trait Program {
     type First: Pass;
     /// The same one where there is one.
     type Second: Pass;
     const TWO: bool;
+    /// What does the same for many messages, where it is [`Apart`].
+    type Before: Pass;
+    type After: Pass;
+    const APART: bool;
+    /// Whether the first pass finds what was written by another before it.
+    const AGAIN: bool;
 }
 
 impl<M: Pass> Program for M {
     type First = M;
     type Second = M;
     const TWO: bool = false;
+    type Before = M;
+    type After = M;
+    const APART: bool = false;
+    const AGAIN: bool = false;
 }
 
 /// A pass and then another, which finds the tag of the first in `h[TAG]`, and which must have
@@ -313,6 +323,38 @@ impl<M: Pass, N: Pass> Program for Two<M, N> {
     type First = M;
     type Second = N;
     const TWO: bool = true;
+    type Before = M;
+    type After = N;
+    const APART: bool = false;
+    const AGAIN: bool = false;
+}
+
+/// `G` for one message or a few. Of many, `M` goes over all and then `N`, each in the way that is
+/// its own: a serial pass by groups, the other message by message. All that `N` has of `M` is the
+/// text, if it says `again`, and the tag.
+pub(crate) struct Apart<G, M, N>(PhantomData<(G, M, N)>);
+
+impl<G: Program, M: Pass, N: Pass> Program for Apart<G, M, N> {
+    type First = G::First;
+    type Second = G::Second;
+    const TWO: bool = G::TWO;
+    type Before = M;
+    type After = N;
+    const APART: bool = true;
+    const AGAIN: bool = false;
+}
+
+/// The second of two that are [`Apart`].
+pub(crate) struct After<M>(PhantomData<M>);
+
+impl<M: Pass> Program for After<M> {
+    type First = M;
+    type Second = M;
+    const TWO: bool = false;
+    type Before = M;
+    type After = M;
+    const APART: bool = false;
+    const AGAIN: bool = M::SHAPE.again;
 }
 
 /// Whether it is made for keys of 128 bits alone.

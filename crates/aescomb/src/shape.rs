@@ -72,8 +72,8 @@ impl Shape {
         matches!(self.feed, Feed::Blocks(_))
     }
 
-    /// Whether the state of a block comes of the message's input or its place alone, and messages
-    /// have neither headers nor tags.
+    /// Whether the state of a block comes of the message's input, or of its header and its place
+    /// alone, and messages have no tags.
     #[inline(always)]
     pub(crate) const fn is_stateless(&self) -> bool {
         !self.is_serial() && !self.is_along()

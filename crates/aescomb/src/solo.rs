@@ -8,7 +8,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_UNIT, NO_TABLES, Tables};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, NO_TABLES, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, RawKey};
 use crate::facts::Few;
@@ -23,6 +23,7 @@ use crate::places::Places;
 use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
+use crate::span::span;
 
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
@@ -63,7 +64,9 @@ pub(crate) const fn is_alone<S: Isa, G: Program>() -> bool {
 const fn goes_alone<S: Isa, M: Pass>() -> bool {
     let along = M::SHAPE.along();
     let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
-    M::SHAPE.is_serial() && is_plain::<M>() || goes_along::<S, M>() && pays
+    M::SHAPE.is_serial() && is_plain::<M>()
+        || M::SHAPE.is_stateless()
+        || goes_along::<S, M>() && pays
 }
 
 /// Whether a message has little enough associated data for `alone`, which absorbs it block by
@@ -140,10 +143,7 @@ fn passes<S: Isa, G: Program>(
         let again;
         let job = match const { G::Second::SHAPE.again } {
             true => {
-                again = Job {
-                    src: job.dst,
-                    ..*job
-                };
+                again = job.again();
                 &again
             }
             false => job,
@@ -162,7 +162,11 @@ fn pass<S: Isa, G: Program, M: Pass>(
     made: Option<&Block>,
     verdict: Option<&mut Block>,
 ) -> Block {
-    if const { M::SHAPE.is_serial() } {
+    if const { M::SHAPE.is_stateless() } {
+        let keys = s.keys(key, G::First::SHAPE.uses);
+        span::<S, M>(s, (&keys, key), None, job.0);
+        [0; 16]
+    } else if const { M::SHAPE.is_serial() } {
         let n = s.narrow();
         let keys = n.keys(key, G::First::SHAPE.uses);
         n.last(chain::<S::Narrow, G, M>(
@@ -536,7 +540,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
     h: &[U::W; HEADER],
     state: &mut M::State<U::W>,
 ) {
-    let ends = &Ends::<N>::new::<M>(few.jobs);
+    let ends = &Ends::new::<U, M, N>(few);
     if const { matches!(M::SHAPE.tail, Tail::None) }
         || const { matches!(M::SHAPE.tail, Tail::Part) } && !ends.any(0)
     {
@@ -553,7 +557,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
     };
     let (some, before) = (last.first.count, *state);
     M::finish(c, h, state, &mut last);
-    if const { N > 1 && matches!(M::SHAPE.tail, Tail::Part) } {
+    if const { N > 1 && matches!(M::SHAPE.tail, Tail::Part) } && !few.even {
         // Of a message that has ended there is no finish.
         let some = some.any();
         *state = M::State::from_fn(
@@ -565,27 +569,31 @@ fn finish<U: Isa, M: Pass, const N: usize>(
         );
     }
     if const { M::SHAPE.output } {
-        ends.store::<U, M>(few, last.first.block, 0);
+        ends.store::<U, M, N>(few, last.first.block, 0);
         if more {
-            ends.store::<U, M>(few, last.second.block, 1);
+            ends.store::<U, M, N>(few, last.second.block, 1);
         }
     }
 }
 
-/// What rows leave of messages: for each where it begins, and the sizes of its two pieces.
-struct Ends<const N: usize> {
+/// What rows leave of messages: for each where it begins, and the sizes of its two pieces. Of
+/// messages of one length, of the first.
+struct Ends {
+    /// How many.
+    count: usize,
     at: [usize; MAX_UNIT],
     sizes: [[usize; MAX_UNIT]; 2],
 }
 
-impl<const N: usize> Ends<N> {
+impl Ends {
     #[inline(always)]
-    fn new<M: Pass>(jobs: &[Job; N]) -> Self {
+    fn new<U: Isa, M: Pass, const N: usize>(few: &Few<'_, U, N>) -> Self {
         let mut ends = Ends {
+            count: if few.even { 1 } else { N },
             at: [0; MAX_UNIT],
             sizes: [[0; MAX_UNIT]; 2],
         };
-        for (l, job) in jobs.iter().enumerate() {
+        for (l, job) in few.jobs[..ends.count].iter().enumerate() {
             ends.at[l] = rows::<M>(job.len) * M::SHAPE.row.stride;
             let left = job.len - ends.at[l];
             ends.sizes[0][l] = if const { two_pieces::<M>() } {
@@ -601,40 +609,50 @@ impl<const N: usize> Ends<N> {
     /// Whether any message has such a piece.
     #[inline(always)]
     fn any(&self, piece: usize) -> bool {
-        self.sizes[piece].iter().fold(0, |any, size| any | size) > 0
+        self.sizes[piece][..self.count]
+            .iter()
+            .fold(0, |any, size| any | size)
+            > 0
+    }
+
+    /// Where a piece of message `l` begins, and its size.
+    #[inline(always)]
+    fn of(&self, l: usize, piece: usize) -> (usize, usize) {
+        let l = l.min(self.count - 1);
+        (self.at[l] + 16 * piece, self.sizes[piece][l])
     }
 
     #[inline(always)]
-    fn load<U: Isa>(&self, few: &Few<'_, U, N>, piece: usize) -> Piece<U::W> {
-        let (u, sizes) = (few.s, &self.sizes[piece]);
+    fn load<U: Isa, const N: usize>(&self, few: &Few<'_, U, N>, piece: usize) -> Piece<U::W> {
+        let u = few.s;
         let of = |l: usize| {
-            let from = few.jobs[l].src.wrapping_add(self.at[l] + 16 * piece);
-            some(from, sizes[l])
+            let (at, size) = self.of(l, piece);
+            some(few.source(l).wrapping_add(at), size)
         };
         // SAFETY: so many bytes are left.
-        unsafe {
+        let block = unsafe {
             match N {
-                1 => Piece {
-                    block: u.load_first(of(0).0, sizes[0]),
-                    count: u.splat(&[sizes[0] as u8; 16]),
-                },
-                _ => Piece {
-                    block: u.gather_part(of),
-                    count: u.in_all_bytes(sizes),
-                },
+                1 => u.load_first(of(0).0, of(0).1),
+                _ => u.gather_part(of),
             }
-        }
+        };
+        let count = match few.even {
+            true => u.splat(&[self.of(0, piece).1 as u8; 16]),
+            false => {
+                let mut all = [0; MAX_LANES];
+                all[..MAX_UNIT].copy_from_slice(&self.sizes[piece]);
+                u.in_all_bytes(&all)
+            }
+        };
+        Piece { block, count }
     }
 
     #[inline(always)]
-    fn store<U: Isa, M: Pass>(&self, few: &Few<'_, U, N>, x: U::W, piece: usize) {
+    fn store<U: Isa, M: Pass, const N: usize>(&self, few: &Few<'_, U, N>, x: U::W, piece: usize) {
         let of = |l: usize| {
-            let size = match const { whole_end::<M>() } {
-                true => 16,
-                false => self.sizes[piece][l],
-            };
-            let to = few.jobs[l].dst.wrapping_add(self.at[l] + 16 * piece);
-            some_mut(to, size)
+            let (at, size) = self.of(l, piece);
+            let size = if const { whole_end::<M>() } { 16 } else { size };
+            some_mut(few.jobs[l].dst.wrapping_add(at), size)
         };
         // SAFETY: so many bytes are left; where whole blocks come of them, there is room.
         unsafe {

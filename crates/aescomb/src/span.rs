@@ -10,6 +10,7 @@ use crate::block::Block;
 use crate::cipher::Uniform;
 use crate::counting::Counting;
 use crate::expanded::{Expanded, FirstRounds};
+use crate::facts::Few;
 use crate::isa::Isa;
 use crate::job::Job;
 use crate::pass::{HEADER, Pass, State, uniform};
@@ -29,19 +30,30 @@ pub(crate) fn span<S: Isa, M: Pass>(
     first: Option<&FirstRounds>,
     job: &Job,
 ) {
-    let mut nonce = [0; 16];
-    if const { M::SHAPE.nonce } {
+    let h: [Block; HEADER] = if const { M::SHAPE.header > 0 } {
+        let n = s.narrow();
+        let rows = M::header(&Few::new(n, core::array::from_ref(job), key, true));
+        [
+            n.last(rows[0]),
+            n.last(rows[1]),
+            n.last(rows[2]),
+            n.last(rows[3]),
+        ]
+    } else if const { M::SHAPE.nonce } {
         // SAFETY: the mode's nonce has 16 bytes.
-        nonce = unsafe { job.nonce.cast::<Block>().read() };
-    }
+        [unsafe { job.nonce.cast::<Block>().read() }; HEADER]
+    } else {
+        [[0; 16]; HEADER]
+    };
+    let nonce = h[0];
     // A nonce is public, and so is whether its counter overflows.
     let low = u64::from_be_bytes([
         nonce[8], nonce[9], nonce[10], nonce[11], nonce[12], nonce[13], nonce[14], nonce[15],
     ]);
     if const { matches!(M::SHAPE.feed, Feed::Counter) } && low > u64::MAX - job.len as u64 {
-        blocks::<S, M, true>(s, (keys, key), first, job, &nonce);
+        blocks::<S, M, true>(s, (keys, key), first, job, &h);
     } else {
-        blocks::<S, M, false>(s, (keys, key), first, job, &nonce);
+        blocks::<S, M, false>(s, (keys, key), first, job, &h);
     }
 }
 
@@ -62,12 +74,12 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
     (keys, key): (&S::Keys, &Expanded),
     first: Option<&FirstRounds>,
     job: &Job,
-    nonce: &Block,
+    h: &[Block; HEADER],
 ) {
     let u = s.unit();
     let mut cursor = if job.len >= S::LANES * 16 {
         let c = uniform::<_, M>(s, keys, key);
-        let mut cursor = begin::<S, M, CARRY>(&c, nonce);
+        let mut cursor = begin::<S, M, CARRY>(&c, h);
         match first {
             // Not for one row.
             Some(table) if job.len >= 2 * S::LANES * 16 => {
@@ -81,18 +93,18 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
             at: cursor.at,
             before: match const { M::SHAPE.feed } {
                 Feed::Input => u.splat(&s.last(cursor.before)),
-                _ => u.splat(nonce),
+                _ => u.splat(&h[0]),
             },
             state: M::State::from_fn(
                 #[inline(always)]
                 |i| match cursor.state.blocks().get(i) {
                     Some(w) => s.first(*w),
-                    None => u.splat(nonce),
+                    None => u.splat(&h[0]),
                 },
             ),
         }
     } else {
-        begin::<S::Unit, M, CARRY>(&uniform::<_, M>(u, keys, key), nonce)
+        begin::<S::Unit, M, CARRY>(&uniform::<_, M>(u, keys, key), h)
     };
     let unit = uniform::<_, M>(u, keys, key);
     run::<S::Unit, M, CARRY>(&unit, job, &mut cursor);
@@ -102,10 +114,17 @@ fn blocks<S: Isa, M: Pass, const CARRY: bool>(
 #[inline(always)]
 fn begin<S: Isa, M: Pass, const CARRY: bool>(
     c: &Uniform<'_, S>,
-    nonce: &Block,
+    h: &[Block; HEADER],
 ) -> Cursor<S::W, M::State<S::W>> {
-    let before = c.s.splat(nonce);
-    let mut state = M::begin(c, &mut [before; HEADER]);
+    let s = c.s;
+    let mut h = [
+        s.splat(&h[0]),
+        s.splat(&h[1]),
+        s.splat(&h[2]),
+        s.splat(&h[3]),
+    ];
+    let before = h[0];
+    let mut state = M::begin(c, &mut h);
     M::advance::<_, CARRY>(&mut state, c.s.iota());
     Cursor {
         at: 0,

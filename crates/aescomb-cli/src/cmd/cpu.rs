@@ -53,9 +53,9 @@ fn backends() -> String {
         &[0, 1, 4, 5],
     );
     for backend in Backend::ALL {
-        let preferred = [(true, "serial"), (false, "parallel")]
+        let preferred = [(true, "chained"), (false, "other")]
             .into_iter()
-            .filter_map(|(serial, name)| (Backend::preferred(serial) == backend).then_some(name));
+            .filter_map(|(chained, name)| (Backend::preferred(chained) == backend).then_some(name));
         let preferred: Vec<&str> = preferred.collect();
         backends.add_row([
             backend.name().to_owned(),

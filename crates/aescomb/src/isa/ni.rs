@@ -22,6 +22,7 @@ pub(crate) struct AesNi;
 unsafe impl InstructionSet for AesNi {
     type V = __m128i;
     type One = Self;
+    type Along = Self;
 
     #[inline(always)]
     fn detected() -> bool {

@@ -358,6 +358,7 @@ impl<const N: usize> Isa for Portable<N> {
     type Registers<const R: usize> = Self;
     type Unit = Self;
     type Narrow = Portable<1>;
+    type Along = Self;
 
     const LANES: usize = N;
 
@@ -376,6 +377,11 @@ impl<const N: usize> Isa for Portable<N> {
 
     fn narrow(self) -> Portable<1> {
         Portable
+    }
+
+    #[inline(always)]
+    fn along(self) -> Self {
+        self
     }
 
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {

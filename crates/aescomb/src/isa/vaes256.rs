@@ -22,6 +22,7 @@ pub(crate) struct Avx2;
 unsafe impl InstructionSet for Avx2 {
     type V = __m256i;
     type One = Self;
+    type Along = Self;
 
     #[inline(always)]
     fn detected() -> bool {

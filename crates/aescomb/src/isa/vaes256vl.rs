@@ -12,7 +12,7 @@ use crate::detect;
 use core::arch::x86_64::__m256i;
 
 #[cfg_attr(test, allow(dead_code))] // see `dispatch`
-pub(crate) type Vaes256Vl = X86<Avx512Vl, 8>;
+pub(crate) type Vaes256Vl = X86<Avx512Vl, 8, 8, 4>;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512Vl;
@@ -22,6 +22,7 @@ pub(crate) struct Avx512Vl;
 unsafe impl InstructionSet for Avx512Vl {
     type V = __m256i;
     type One = Avx2;
+    type Along = super::vaes512::Avx512;
 
     #[inline(always)]
     fn detected() -> bool {

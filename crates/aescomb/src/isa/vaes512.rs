@@ -23,6 +23,7 @@ pub(crate) struct Avx512;
 unsafe impl InstructionSet for Avx512 {
     type V = __m512i;
     type One = Self;
+    type Along = Self;
 
     #[inline(always)]
     fn detected() -> bool {
@@ -42,19 +43,29 @@ unsafe fn mask(len: usize) -> u16 {
     unsafe { _bzhi_u32(u32::MAX, len as u32) as u16 }
 }
 
+/// The bytes of a block that there are.
+#[inline(always)]
+unsafe fn piece((at, len): (*const u8, usize)) -> __m128i {
+    // SAFETY: the caller's.
+    unsafe { _mm_maskz_loadu_epi8(mask(len), at.cast()) }
+}
+
+/// Writes them.
+#[inline(always)]
+unsafe fn store_piece(x: __m128i, (to, len): (*mut u8, usize)) {
+    // SAFETY: the caller's.
+    unsafe { _mm_mask_storeu_epi8(to.cast(), mask(len), x) }
+}
+
 /// [`Vector::gather_part`] of a register, whose first block is that of lane `first`.
 #[inline(always)]
 unsafe fn gather_pieces(of: impl Fn(usize) -> (*const u8, usize), first: usize) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
-        let p = |l: usize| {
-            let (at, len) = of(first + l);
-            _mm_maskz_loadu_epi8(mask(len), at.cast())
-        };
-        let x = _mm512_castsi128_si512(p(0));
-        let x = _mm512_inserti32x4::<1>(x, p(1));
-        let x = _mm512_inserti32x4::<2>(x, p(2));
-        _mm512_inserti32x4::<3>(x, p(3))
+        let x = _mm512_castsi128_si512(piece(of(first)));
+        let x = _mm512_inserti32x4::<1>(x, piece(of(first + 1)));
+        let x = _mm512_inserti32x4::<2>(x, piece(of(first + 2)));
+        _mm512_inserti32x4::<3>(x, piece(of(first + 3)))
     }
 }
 
@@ -63,14 +74,10 @@ unsafe fn gather_pieces(of: impl Fn(usize) -> (*const u8, usize), first: usize) 
 unsafe fn scatter_pieces(x: __m512i, of: impl Fn(usize) -> (*mut u8, usize), first: usize) {
     // SAFETY: the caller's.
     unsafe {
-        let p = |l: usize, x| {
-            let (to, len) = of(first + l);
-            _mm_mask_storeu_epi8(to.cast(), mask(len), x)
-        };
-        p(0, _mm512_castsi512_si128(x));
-        p(1, _mm512_extracti32x4_epi32::<1>(x));
-        p(2, _mm512_extracti32x4_epi32::<2>(x));
-        p(3, _mm512_extracti32x4_epi32::<3>(x));
+        store_piece(_mm512_castsi512_si128(x), of(first));
+        store_piece(_mm512_extracti32x4_epi32::<1>(x), of(first + 1));
+        store_piece(_mm512_extracti32x4_epi32::<2>(x), of(first + 2));
+        store_piece(_mm512_extracti32x4_epi32::<3>(x), of(first + 3));
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) unsafe trait InstructionSet: Copy {
     type V: Vector;
     /// What single registers are compiled for.
     type One: InstructionSet<V = Self::V, One = Self::One>;
+    /// What neighbouring blocks of one message are compiled for, with the same features.
+    type Along: InstructionSet;
 
     fn detected() -> bool;
 
@@ -51,11 +53,15 @@ pub(crate) unsafe trait InstructionSet: Copy {
 }
 
 /// Proof that the CPU has the instructions of `S`, which [`X86::detect`] alone gives: `U`
-/// registers in flight, `HALF` for few messages.
+/// registers in flight, `HALF` for few messages, `ALONG` for neighbouring blocks.
 #[derive(Clone, Copy)]
-pub(crate) struct X86<S, const U: usize, const HALF: usize = U>(PhantomData<S>);
+pub(crate) struct X86<S, const U: usize, const HALF: usize = U, const ALONG: usize = HALF>(
+    PhantomData<S>,
+);
 
-impl<S: InstructionSet, const U: usize, const HALF: usize> X86<S, U, HALF> {
+impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize>
+    X86<S, U, HALF, ALONG>
+{
     /// The token, where the CPU has the instructions.
     #[inline(always)]
     pub(crate) fn detect() -> Option<Self> {
@@ -78,7 +84,9 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> X86<S, U, HALF> {
     }
 }
 
-impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HALF> {
+impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> Isa
+    for X86<S, U, HALF, ALONG>
+{
     type W = Words<S::V, U>;
     type Keys = Broadcast<S::V>;
     type Loaded<'k> = Loaded<'k, S::V>;
@@ -86,6 +94,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
     type Registers<const N: usize> = X86<S, N>;
     type Unit = X86<S::One, 1>;
     type Narrow = NiOne;
+    type Along = X86<S::Along, ALONG>;
 
     const LANES: usize = U * S::V::BLOCKS;
 
@@ -108,6 +117,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize> Isa for X86<S, U, HAL
 
     #[inline(always)]
     fn narrow(self) -> NiOne {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn along(self) -> Self::Along {
         X86(PhantomData)
     }
 

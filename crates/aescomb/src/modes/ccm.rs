@@ -10,8 +10,9 @@
 //! T = the first t bytes of Y_r ^ CIPH_K(Ctr_0)
 //! ```
 //!
-//! The two calls for a block, of the chain and of the counter, do not wait for
-//! each other. Limits: nonces of 7 to 13 bytes; tags of 4 to 16 bytes, even;
+//! The two calls for a block, of the chain and of the counter, do not wait for each other: one
+//! message alone makes them together. Of many messages the chains take all of AES, and counters
+//! by themselves are faster. Limits: nonces of 7 to 13 bytes; tags of 4 to 16 bytes, even;
 //! texts of fewer than 2^(8q) bytes. A nonce must not repeat under a key.
 #![forbid(unsafe_code)]
 
@@ -21,10 +22,15 @@ use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{Header, Last, Pass, Piece};
-use crate::shape::{DataShape, Shape, Tail};
+use crate::pass::{Apart, HEADER, Header, Last, Pass, Piece};
+use crate::shape::{DataShape, Feed, Shape, Tail};
 
+/// All of it.
 pub(crate) struct Crypt<const SEAL: bool>;
+/// T of P, which was decrypted before if there was a ciphertext.
+pub(crate) struct Mac<const DECRYPTED: bool>;
+/// P to C, and back.
+pub(crate) struct Stream;
 
 impl Registered for Ccm {
     const ABOUT: About = About {
@@ -43,8 +49,8 @@ impl Registered for Ccm {
         nonce_reuse: "the xor of the messages leaks, forgeries",
         ..About::MODE
     };
-    type Forward = Crypt<true>;
-    type Backward = Crypt<false>;
+    type Forward = Apart<Crypt<true>, Mac<false>, Stream>;
+    type Backward = Apart<Crypt<false>, Stream, Mac<true>>;
 
     /// SP 800-38C section A.1: the text's length has q bytes.
     fn limits(nonce: usize) -> Limits {
@@ -95,52 +101,74 @@ fn first_of_data<F: Facts>(m: &F) -> F::W {
     )
 }
 
-/// In the header: B_0; B_1; ones if there is a B_1; Ctr_0. In the state: the
-/// chain; the counter, little-endian; CIPH_K(Ctr_0).
+/// Ctr_0. Byte 0 is q - 1, then comes the nonce.
+#[inline(always)]
+fn counter<F: Facts>(m: &F) -> F::W {
+    let nonce = up(m, 1, m.nonce());
+    nonce
+        ^ m.number(
+            #[inline(always)]
+            |m| 14 - m.nonce,
+        )
+}
+
+/// B_0; B_1; ones if there is a B_1; Ctr_0.
+#[inline(always)]
+fn first_blocks<F: Facts>(m: &F) -> Header<F::W> {
+    let ctr0 = counter(m);
+    let flags = m.number(
+        #[inline(always)]
+        |m| usize::from(m.data > 0) << 6 | (m.tag.saturating_sub(2) / 2) << 3,
+    );
+    let has_data = m.ones(
+        #[inline(always)]
+        |m| m.data > 0,
+    );
+    [
+        ctr0 ^ flags ^ m.text().swap_bytes(),
+        first_of_data(m),
+        has_data,
+        ctr0,
+    ]
+}
+
+/// The chain after the first blocks, and CIPH_K(Ctr_0).
+#[inline(always)]
+fn begun<C: Cipher>(c: &C, [b0, b1, data, ctr0]: Header<C::W>) -> [C::W; 2] {
+    let chain = c.encrypt(b0);
+    let mask = c.encrypt(ctr0);
+    [C::W::select(data, c.encrypt(b1 ^ chain), chain), mask]
+}
+
+/// Ctr_1, little-endian.
+#[inline(always)]
+fn after<C: Cipher>(c: &C, ctr0: C::W) -> C::W {
+    ctr0.swap_bytes().count64(c.one())
+}
+
+const SHAPE: Shape = Shape {
+    header: 4,
+    data: Some(DataShape {
+        begins: |len| 16 - prefix_len(len),
+        ..DataShape::ending(Tail::Part)
+    }),
+    ..Shape::AEAD
+};
+
+/// In the state: the chain; the counter, little-endian; CIPH_K(Ctr_0).
 impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 3];
-    const SHAPE: Shape = Shape {
-        header: 4,
-        data: Some(DataShape {
-            begins: |len| 16 - prefix_len(len),
-            ..DataShape::ending(Tail::Part)
-        }),
-        ..Shape::AEAD
-    };
+    const SHAPE: Shape = SHAPE;
 
     #[inline(always)]
     fn header<F: Facts>(m: &F) -> Header<F::W> {
-        // Byte 0 is the flags, of which q - 1 are the lowest, then come the nonce and the
-        // length.
-        let nonce = up(m, 1, m.nonce());
-        let ctr0 = nonce
-            ^ m.number(
-                #[inline(always)]
-                |m| 14 - m.nonce,
-            );
-        let flags = m.number(
-            #[inline(always)]
-            |m| usize::from(m.data > 0) << 6 | (m.tag.saturating_sub(2) / 2) << 3,
-        );
-        let has_data = m.ones(
-            #[inline(always)]
-            |m| m.data > 0,
-        );
-        [
-            ctr0 ^ flags ^ m.text().swap_bytes(),
-            first_of_data(m),
-            has_data,
-            ctr0,
-        ]
+        first_blocks(m)
     }
 
     #[inline(always)]
     fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
-        let [b0, b1, data, ctr0] = *h;
-        let chain = c.encrypt(b0);
-        let mask = c.encrypt(ctr0);
-        let chain = C::W::select(data, c.encrypt(b1 ^ chain), chain);
-        [chain, ctr0.swap_bytes().count64(c.one()), mask]
+        let [chain, mask] = begun(c, *h);
+        [chain, after(c, h[3]), mask]
     }
 
     #[inline(always)]
@@ -188,4 +216,78 @@ fn crypt<C: Cipher, const SEAL: bool>(
     *counter = counter.count64(c.one());
     *chain = c.encrypt(*chain ^ cut(if SEAL { x } else { y }));
     y
+}
+
+/// In the state: the chain; CIPH_K(Ctr_0).
+impl<const DECRYPTED: bool> Pass for Mac<DECRYPTED> {
+    type State<W: Wide> = [W; 2];
+    const SHAPE: Shape = Shape {
+        output: false,
+        again: DECRYPTED,
+        ..SHAPE
+    };
+
+    #[inline(always)]
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
+        first_blocks(m)
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
+        begun(c, *h)
+    }
+
+    #[inline(always)]
+    fn absorb<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2], x: C::W, _: usize) {
+        *chain = c.encrypt(x ^ *chain);
+    }
+
+    #[inline(always)]
+    fn absorb_last<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2], last: Piece<C::W>) {
+        *chain = c.encrypt(last.block ^ *chain);
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, [chain, _]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        *chain = c.encrypt(x ^ *chain);
+        *chain
+    }
+
+    #[inline(always)]
+    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [chain, mask]: [C::W; 2]) -> C::W {
+        chain ^ mask
+    }
+}
+
+/// In the state: the counter, little-endian. Its low eight bytes do not overflow: it counts in q
+/// of them, which a text's blocks do not fill.
+impl Pass for Stream {
+    type State<W: Wide> = [W; 1];
+    const SHAPE: Shape = Shape {
+        feed: Feed::Counter,
+        header: 1,
+        ..Shape::CIPHER
+    };
+
+    #[inline(always)]
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
+        [counter(m); HEADER]
+    }
+
+    #[inline(always)]
+    fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
+        [after(c, h[0])]
+    }
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_counter(state[0]) ^ x;
+        Self::advance::<_, true>(state, c.one());
+        y
+    }
+
+    #[inline(always)]
+    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
+        *counter = counter.count64(steps);
+    }
 }

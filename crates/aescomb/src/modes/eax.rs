@@ -95,7 +95,7 @@ fn last_of_nonce(key: &Expanded, nonce: &[u8]) -> u128 {
     for block in before.chunks_exact(16) {
         let x = chain ^ u128::from_le_bytes(filled(block));
         chain = u128::from_le_bytes(encrypt_block(
-            Backend::preferred(true),
+            Backend::preferred(false),
             key,
             x.to_le_bytes(),
         ));

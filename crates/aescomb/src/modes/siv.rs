@@ -25,9 +25,9 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TWO_KEYS};
-use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
+use crate::pass::{Apart, Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{Along, DataShape, Feed, Holds, Link, Shape, Tail};
+use crate::shape::{DataShape, Feed, Link, Shape, Tail};
 
 /// V from the text: S2V.
 pub(crate) struct Authenticate;
@@ -52,8 +52,8 @@ impl Registered for Siv {
         nonce_reuse: "equal messages show",
         ..About::MODE
     };
-    type Forward = Two<Authenticate, Crypt>;
-    type Backward = Two<Crypt, Authenticate>;
+    type Forward = Apart<Two<Authenticate, Crypt>, Authenticate, Crypt>;
+    type Backward = Apart<Two<Crypt, Authenticate>, Crypt, Authenticate>;
 
     /// CMAC's K1 and K2 of the first key, and CMAC(0^128).
     fn constants(backend: Backend, key: &mut Expanded) {
@@ -149,12 +149,8 @@ impl Pass for Authenticate {
 impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position],
-            ends_alike: true,
-            ..Along::NO
-        }),
-        header: 1,
+        feed: Feed::Counter,
+        header: TAG + 1,
         uses: USES,
         ..Shape::CIPHER
     };
@@ -172,15 +168,15 @@ impl Pass for Crypt {
     }
 
     #[inline(always)]
-    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
-        *counter = counter.count64(places);
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_second(state[0].swap_bytes()) ^ x;
+        Self::advance::<_, true>(state, c.one());
+        y
     }
 
+    /// Bit 63 was cleared: the lower half does not overflow.
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt_second(counter.swap_bytes()) ^ x;
-        // Bit 63 was cleared: the lower half does not overflow.
-        *counter = counter.count64(c.stride());
-        y
+    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
+        *counter = counter.count64(steps);
     }
 }

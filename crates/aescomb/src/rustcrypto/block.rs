@@ -162,7 +162,7 @@ impl BlockCipherEncBackend for Codebook<'_> {
     fn encrypt_block(&self, mut block: InOut<'_, '_, Block>) {
         let x = block.clone_in().0;
         *block.get_out() = Array(encrypt_block(
-            Backend::preferred(true),
+            Backend::preferred(false),
             self.0.expanded(),
             x,
         ));

@@ -56,7 +56,7 @@ impl<A> Cmac<A> {
         if rows.is_empty() {
             return;
         }
-        let backend = Backend::preferred(true);
+        let backend = Backend::preferred(false);
         if let Ok(row) = rows.try_into() {
             self.chain = encrypt_block(backend, self.key.expanded(), xor(self.chain, row));
             return;
@@ -87,7 +87,7 @@ impl<A> Cmac<A> {
             _ => self.key.expanded().subkey(0),
         };
         let x = xor(xor(self.chain, &last), k);
-        encrypt_block(Backend::preferred(true), self.key.expanded(), x)
+        encrypt_block(Backend::preferred(false), self.key.expanded(), x)
     }
 }
 
