@@ -9,7 +9,7 @@ use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::hashing::{EqualHashing, Hashing, Summed, hash_of};
+use crate::hashing::{EqualHashing, Hashing, Unreduced, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{Alike, Job};
 use crate::parts::{nowhere, places_from_memory, some, some_mut};
@@ -196,7 +196,7 @@ pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
     let sums = &Cell::new(None);
     whole::<S::Unit, M, N>(
         few,
-        &Summed { c: c.unit, sums },
+        &Unreduced { c: c.unit, sums },
         h,
         verdicts,
         #[inline(always)]

@@ -11,7 +11,7 @@ use crate::block::{Block, LINE, Tables};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
-use crate::hashing::{LanePowers, SUMMED, lane_powers, summed, sums_rows};
+use crate::hashing::{LanePowers, SUMMED_ROWS, has_summed_rows, lane_powers, sum_rows};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
@@ -96,7 +96,7 @@ impl<const L: usize, const IDLE: usize> Drop for Lanes<L, IDLE> {
         self.state = [[[0; 16]; L]; MAX_STATE];
         self.kept = [[[0; 16]; L]; MAX_STATE];
         self.header = [[[0; 16]; L]; HEADER];
-        self.powers = [[[[0; 16]; L]; 2]; SUMMED];
+        self.powers = [[[[0; 16]; L]; 2]; SUMMED_ROWS];
         self.difference = [[0; 16]; L];
         self.idle = [[0; 16]; IDLE];
         zeroize::optimization_barrier(self);
@@ -109,7 +109,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             state: [[[0; 16]; L]; MAX_STATE],
             kept: [[[0; 16]; L]; MAX_STATE],
             header: [[[0; 16]; L]; HEADER],
-            powers: [[[[0; 16]; L]; 2]; SUMMED],
+            powers: [[[[0; 16]; L]; 2]; SUMMED_ROWS],
             has_powers: false,
             job: [&EMPTY; L],
             key: [0; L],
@@ -573,8 +573,8 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             }
         }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
-        if const { sums_rows::<S, M>() } {
-            lanes.has_powers = lanes.rows[0] >= 3 * SUMMED;
+        if const { has_summed_rows::<S, M>() } {
+            lanes.has_powers = lanes.rows[0] >= 3 * SUMMED_ROWS;
             if lanes.has_powers {
                 lane_powers::<S, M, L>(s, c.subkey(0), &mut lanes.powers);
             }
@@ -750,9 +750,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 }
             }
             while row < stop {
-                if const { sums_rows::<S, M>() } && self.lanes.has_powers {
-                    let rows = (stop - row).min(SUMMED);
-                    summed::<S, M, _, L>(
+                if const { has_summed_rows::<S, M>() } && self.lanes.has_powers {
+                    let rows = (stop - row).min(SUMMED_ROWS);
+                    sum_rows::<S, M, _, L>(
                         s,
                         &c,
                         &self.lanes.powers,

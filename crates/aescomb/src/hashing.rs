@@ -1,6 +1,6 @@
 //! Hashes that are polynomials in a constant of the key, as sums of products with its powers: reduced
 //! once for many blocks. Of one message ([`Hashing`]), of messages that have as many blocks, in
-//! lanes ([`EqualHashing`]), and of a few rows of any messages in lanes ([`summed`]).
+//! lanes ([`EqualHashing`]), and of a few rows of any messages in lanes ([`sum_rows`]).
 //!
 //! `unsafe` here rests on one fact: powers that are read are in the table, and behind them is room
 //! for a register.
@@ -230,12 +230,12 @@ impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
 /// Messages in lanes, of whose hashes there may be sums of products that are not reduced: until the
 /// last block, which is hashed with the first power.
 #[derive(Clone, Copy)]
-pub(crate) struct Summed<'k, 't, U: Isa> {
+pub(crate) struct Unreduced<'k, 't, U: Isa> {
     pub c: Uniform<'k, U>,
     pub sums: &'t Cell<Option<Sums<U>>>,
 }
 
-impl<U: Isa<Unit = U>> Cipher for Summed<'_, '_, U> {
+impl<U: Isa<Unit = U>> Cipher for Unreduced<'_, '_, U> {
     type W = U::W;
 
     as_before!();
@@ -272,7 +272,6 @@ impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
             left,
             sums,
             has_halves,
-            ..
         } = self.hashing;
         let at = POWERS - left.get();
         let power = self.c.splat(&tables.rows[at]);
@@ -291,10 +290,10 @@ impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
 }
 
 /// So many powers there are of the keys of lanes, for as many rows to be summed up.
-pub(crate) const SUMMED: usize = 4;
+pub(crate) const SUMMED_ROWS: usize = 4;
 
 /// Of each power, from the last to the first: a row of it, and of the sum of its halves.
-pub(crate) type LanePowers<const L: usize> = [[[Block; L]; 2]; SUMMED];
+pub(crate) type LanePowers<const L: usize> = [[[Block; L]; 2]; SUMMED_ROWS];
 
 /// The powers of the first constants of keys.
 #[inline(always)]
@@ -316,12 +315,12 @@ pub(crate) fn lane_powers<S: Isa, M: Pass, const L: usize>(
 
 /// Whether some rows of messages in lanes are summed up before they are reduced. With more state than
 /// a hash and a counter, registers do not suffice.
-pub(crate) const fn sums_rows<S: Isa, M: Pass>() -> bool {
+pub(crate) const fn has_summed_rows<S: Isa, M: Pass>() -> bool {
     S::ROUNDS && hash_of::<M>().is_some() && M::SHAPE.along().blocks.len() <= 2
 }
 
 /// Rows of messages in lanes, of whose hashes the products are summed up.
-pub(crate) struct Summing<'t, S: Isa, C, const L: usize> {
+pub(crate) struct RowSums<'t, S: Isa, C, const L: usize> {
     s: S,
     c: &'t C,
     powers: &'t LanePowers<L>,
@@ -330,16 +329,16 @@ pub(crate) struct Summing<'t, S: Isa, C, const L: usize> {
     sums: &'t Cell<[S::W; 3]>,
 }
 
-impl<S: Isa, C, const L: usize> Clone for Summing<'_, S, C, L> {
+impl<S: Isa, C, const L: usize> Clone for RowSums<'_, S, C, L> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Isa, C, const L: usize> Copy for Summing<'_, S, C, L> {}
+impl<S: Isa, C, const L: usize> Copy for RowSums<'_, S, C, L> {}
 
-impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for Summing<'_, S, C, L> {
+impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for RowSums<'_, S, C, L> {
     type W = S::W;
 
     as_before!();
@@ -356,19 +355,19 @@ impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for Summing<'_, S, C, L
     }
 }
 
-/// Takes `state` through the next `rows` rows, at most [`SUMMED`], each done by `row`.
+/// Takes `state` through the next `rows` rows, at most [`SUMMED_ROWS`], each done by `row`.
 #[inline(always)]
-pub(crate) fn summed<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
+pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
     s: S,
     c: &C,
     powers: &LanePowers<L>,
     state: &mut M::State<S::W>,
     rows: usize,
-    mut row: impl FnMut(&Summing<'_, S, C, L>, &mut M::State<S::W>, usize),
+    mut row: impl FnMut(&RowSums<'_, S, C, L>, &mut M::State<S::W>, usize),
 ) {
-    let next = &Cell::new(SUMMED - rows);
+    let next = &Cell::new(SUMMED_ROWS - rows);
     let sums = &Cell::new([c.zero(); 3]);
-    let summing = &Summing {
+    let sums_of_rows = &RowSums {
         s,
         c,
         powers,
@@ -376,7 +375,7 @@ pub(crate) fn summed<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
         sums,
     };
     for i in 0..rows {
-        row(summing, state, i);
+        row(sums_of_rows, state, i);
     }
     let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
         return;

@@ -34,7 +34,7 @@ use std::time::Duration;
 /// opens.
 ///
 /// The bound is AES calls x rounds / rate, the rate being that of this core's AES instructions, as
-/// wide as the backend's registers, measured at the start. For modes that multiply in GF(2^128), 4
+/// wide as the backend's registers, measured at the start. For modes that multiply in GF(2^128), 3
 /// products a multiplication / rate of carry-less products are added; a core that does both side by
 /// side can then be more than 100 % efficient. It counts no key expansion. The portable backend has none.
 #[derive(Debug, clap::Args)]
