@@ -3,7 +3,7 @@
 use crate::backend::Backend;
 use crate::expanded::Expanded;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
-use crate::pass::{Pass, Program};
+use crate::pass::{Pass, Program, has_chain};
 
 /// The most bytes of a message's parts.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +74,8 @@ pub(crate) const fn info<R: Registered>(name: &'static str, kind: Kind) -> Info 
         data_components: about.data_components,
         lengths: about.lengths,
         costs: about.costs,
-        parallel_encrypt: is_parallel::<R::Forward>(),
-        parallel_decrypt: is_parallel::<R::Backward>(),
+        parallel_encrypt: !has_chain::<R::Forward>(),
+        parallel_decrypt: !has_chain::<R::Backward>(),
         inverse: <R::Backward as Program>::First::SHAPE.uses.inverse,
         tag_first: about.tag_first,
         nonce_reuse: about.nonce_reuse,
@@ -91,11 +91,6 @@ const fn is_chained<G: Program>() -> bool {
         false => [G::First::SHAPE, G::Second::SHAPE],
     };
     first.is_serial() && first.output || second.is_serial() && second.output
-}
-
-/// Whether blocks of one message go side by side, in all passes.
-const fn is_parallel<G: Program>() -> bool {
-    !G::First::SHAPE.is_serial() && !G::Second::SHAPE.is_serial()
 }
 
 /// A mode in the registry.

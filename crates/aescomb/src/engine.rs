@@ -83,7 +83,7 @@ pub(crate) const FAILED: Block = [0xff; 16];
 pub(crate) fn batch<G: Program>(backend: Backend, work: Work<'_>) {
     dispatch!(
         backend,
-        const { crate::few::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
+        const { crate::pass::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
         s => stretch::<_, G>(s, work)
     )
 }
@@ -918,6 +918,7 @@ fn first_rounds<S: Isa, M: Pass>(
     key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
+    // The table is of the key's first cipher.
     let counts = const { matches!(M::SHAPE.feed, Feed::Counter) && !M::SHAPE.uses.second };
     if const { !S::ROUNDS } || !counts {
         return None;

@@ -13,7 +13,7 @@ use crate::hashing::{EqualHashing, Hashing, Unreduced, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{Alike, Job};
 use crate::parts::{nowhere, places_from_memory, some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, rows};
 use crate::places::Places;
 use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_row};
 use crate::shape::{Holds, Shape};
@@ -43,11 +43,6 @@ pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     };
     let blocks = first.row.stride == 16 && second.row.stride == 16;
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
-}
-
-/// Whether blocks of a message wait for each other, in a pass at least.
-pub(crate) const fn has_chain<G: Program>() -> bool {
-    G::First::SHAPE.is_serial() || G::Second::SHAPE.is_serial()
 }
 
 /// Whether [`short`] does the messages of a batch, and then whether they are of one length. `alike`

@@ -170,7 +170,7 @@ pub(crate) trait Isa: Copy {
     type Unit: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One message alone.
     type Narrow: Isa;
-    /// What does neighbouring blocks of messages, where others of the batch are done by this.
+    /// What passes over neighbouring blocks run on, where the chains beside them run on this.
     type Along: Isa;
 
     const LANES: usize;

@@ -120,8 +120,8 @@ pub(crate) unsafe fn scatter_tags<S: Isa>(s: S, jobs: &[*const Job], alike: bool
     );
 }
 
-/// Stands in loops over rows that store nothing: lanes' places are then read from memory in each
-/// row. Otherwise the compiler makes a pointer of each that it counts on, far more than there are
+/// In loops over rows: lanes' places are then read from memory in each. Where rows store nothing,
+/// the compiler would otherwise make a pointer of each that it counts on, far more than there are
 /// registers: a row of 32 lanes took 168 cycles on Zen 5 in the place of 51.
 #[inline(always)]
 pub(crate) fn places_from_memory() {

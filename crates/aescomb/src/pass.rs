@@ -295,23 +295,20 @@ pub(crate) trait Program {
     type First: Pass;
     /// The same one where there is one.
     type Second: Pass;
-    const TWO: bool;
-    /// What does the same for many messages, where it is [`Apart`].
+    /// The passes that do the same for many messages, where it is [`Apart`].
     type Before: Pass;
     type After: Pass;
-    const APART: bool;
-    /// Whether the first pass finds what was written by another before it.
-    const AGAIN: bool;
+    const TWO: bool = false;
+    const APART: bool = false;
+    /// Whether its first pass reads what another before it has written.
+    const AGAIN: bool = false;
 }
 
 impl<M: Pass> Program for M {
     type First = M;
     type Second = M;
-    const TWO: bool = false;
     type Before = M;
     type After = M;
-    const APART: bool = false;
-    const AGAIN: bool = false;
 }
 
 /// A pass and then another, which finds the tag of the first in `h[TAG]`, and which must have
@@ -322,11 +319,9 @@ pub(crate) struct Two<M, N>(PhantomData<(M, N)>);
 impl<M: Pass, N: Pass> Program for Two<M, N> {
     type First = M;
     type Second = N;
-    const TWO: bool = true;
     type Before = M;
     type After = N;
-    const APART: bool = false;
-    const AGAIN: bool = false;
+    const TWO: bool = true;
 }
 
 /// `G` for one message or a few. Of many, `M` goes over all and then `N`, each in the way that is
@@ -337,24 +332,26 @@ pub(crate) struct Apart<G, M, N>(PhantomData<(G, M, N)>);
 impl<G: Program, M: Pass, N: Pass> Program for Apart<G, M, N> {
     type First = G::First;
     type Second = G::Second;
-    const TWO: bool = G::TWO;
     type Before = M;
     type After = N;
+    const TWO: bool = G::TWO;
     const APART: bool = true;
-    const AGAIN: bool = false;
 }
 
-/// The second of two that are [`Apart`].
+/// The second of two passes that are [`Apart`], as a program.
 pub(crate) struct After<M>(PhantomData<M>);
 
 impl<M: Pass> Program for After<M> {
     type First = M;
     type Second = M;
-    const TWO: bool = false;
     type Before = M;
     type After = M;
-    const APART: bool = false;
     const AGAIN: bool = M::SHAPE.again;
+}
+
+/// Whether blocks of a message wait for each other, in a pass at least.
+pub(crate) const fn has_chain<G: Program>() -> bool {
+    G::First::SHAPE.is_serial() || G::Second::SHAPE.is_serial()
 }
 
 /// Whether it is made for keys of 128 bits alone.

@@ -142,7 +142,7 @@ fn begun<C: Cipher>(c: &C, [b0, b1, data, ctr0]: Header<C::W>) -> [C::W; 2] {
 
 /// Ctr_1, little-endian.
 #[inline(always)]
-fn after<C: Cipher>(c: &C, ctr0: C::W) -> C::W {
+fn first_counter<C: Cipher>(c: &C, ctr0: C::W) -> C::W {
     ctr0.swap_bytes().count64(c.one())
 }
 
@@ -168,7 +168,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 3] {
         let [chain, mask] = begun(c, *h);
-        [chain, after(c, h[3]), mask]
+        [chain, first_counter(c, h[3]), mask]
     }
 
     #[inline(always)]
@@ -259,8 +259,8 @@ impl<const DECRYPTED: bool> Pass for Mac<DECRYPTED> {
     }
 }
 
-/// In the state: the counter, little-endian. Its low eight bytes do not overflow: it counts in q
-/// of them, which a text's blocks do not fill.
+/// In the state: the counter, little-endian. A text's blocks do not fill the q bytes that it counts
+/// in.
 impl Pass for Stream {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
@@ -276,18 +276,19 @@ impl Pass for Stream {
 
     #[inline(always)]
     fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 1] {
-        [after(c, h[0])]
+        [first_counter(c, h[0])]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt_counter(state[0]) ^ x;
-        Self::advance::<_, true>(state, c.one());
-        y
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
+        Ctr::step(c, state, x, row)
     }
 
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
-        *counter = counter.count64(steps);
+    fn advance<W: Wide, const CARRY: bool>(state: &mut [W; 1], steps: W) {
+        Ctr::advance::<W, CARRY>(state, steps);
     }
 }
+
+/// It counts as CTR does.
+type Ctr = super::ctr::Crypt<128>;
