@@ -39,7 +39,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
     ("cloc::Crypt", [134, 136, 75, 2, 12]),
     ("cmac::Mac", [1, 6, 0, 0, 0]),
-    ("cobra::Crypt", [151, 181, 0, 50, 0]),
+    ("cobra::Crypt", [151, 181, 0, 51, 0]),
     ("copa::Crypt", [110, 114, 0, 30, 0]),
     ("cpfb::Crypt", [42, 58, 21, 2, 22]),
     ("ctr::Crypt<128>", [3, 8, 0, 0, 0]),
@@ -64,7 +64,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("silver::Crypt", [40, 52, 0, 1, 0]),
     ("siv::Authenticate", [8, 20, 12, 0, 9]),
     ("siv::Crypt", [8, 20, 0, 0, 0]),
-    ("xts::Crypt", [26, 32, 0, 0, 0]),
+    ("xts::Crypt", [42, 32, 0, 0, 0]),
 ];
 /// Columns of [`BUDGETS`]: instruction sets and registers in flight.
 const TOKENS: [(&str, usize); 5] = [
@@ -81,13 +81,13 @@ const TOKENS: [(&str, usize); 5] = [
 const LINE_BUDGETS: &[(&str, usize)] = &[
     ("cbc::Encrypt", 39),
     ("cfb::Encrypt", 62),
-    ("cloc::Crypt", 104),
-    ("eax::Crypt", 117),
+    ("cloc::Crypt", 105),
+    ("eax::Crypt", 121),
     ("mcoe_g::Crypt", 77),
     ("ofb::Crypt", 52),
     ("pkcs7::Padded<cbc::Encrypt", 40),
     ("poet::Crypt", 98),
-    ("silc::Crypt", 104),
+    ("silc::Crypt", 105),
 ];
 /// Rows in a line.
 const LINE: usize = 4;

@@ -56,6 +56,8 @@ pub(crate) struct Rules {
     untold: bool,
     /// An attached tag stands before the text.
     pub tag_first: bool,
+    /// Results are chained: see [`Backend::preferred`](crate::Backend::preferred).
+    pub chained: bool,
     /// What `refusal` says is allowed.
     info: &'static Info,
     limits: LimitsOf,
@@ -139,6 +141,7 @@ impl Rules {
             frames: shrinks || filled || untold,
             untold: untold && matches!(op, Op::Open),
             tag_first: info.tag_first,
+            chained: info.chained[matches!(op, Op::Decrypt | Op::Open) as usize],
             info,
             limits,
         }
@@ -360,24 +363,20 @@ impl<'k> Call<'k> {
     /// is bad.
     #[allow(unsafe_code)]
     pub(crate) fn check(&self, jobs: &mut [Job]) -> Result<Alike, Error> {
-        let mut admission = self.admission();
-        let Some(first) = jobs.first() else {
-            return Ok(Alike::ALL);
-        };
-        admission.admit(first).map_err(|e| e.at(0))?;
-        let (_, len) = self.prepared(first);
         // SAFETY: there are so many jobs, and they are borrowed.
         if let Some((texts, data)) =
-            unsafe { self.all_good::<false>(jobs.as_mut_ptr(), jobs.len()) }
+            unsafe { self.all_good::<false>(jobs.as_mut_ptr(), jobs.len(), 0) }
             && let Some(keys) = self.have_keys(jobs.iter())
         {
             return Ok(Alike::new(texts, data, keys));
         }
-        let mut equal = true;
+        let mut admission = self.admission();
+        let (mut first, mut equal) = (None, true);
         for (i, job) in jobs.iter_mut().enumerate() {
             let written = admission.admit(job).map_err(|e| e.at(i))?;
             job.report(Status::Done, written);
-            equal &= self.prepared(job).1 == len;
+            let len = self.prepared(job).1;
+            equal &= *first.get_or_insert(len) == len;
         }
         Ok(Alike::new(equal, false, self.has_shared_key()))
     }
@@ -440,7 +439,8 @@ impl<'k> Call<'k> {
     /// Whether all of `count` jobs from `first` on are good, as most batches are: of one
     /// profile, none of them long. Then they are reported as done, and the result says whether
     /// their texts have one length. `None`: they are to be looked at one by one. `FOREIGN`
-    /// jobs have associated data where they have a pointer to it.
+    /// jobs have associated data where they have a pointer to it; their other members that are
+    /// the engine's own are written, with places in a table of keys from `key_index` on.
     ///
     /// # Safety
     /// There are that many, of which nobody else uses any.
@@ -450,6 +450,7 @@ impl<'k> Call<'k> {
         &self,
         first: *mut Job,
         count: usize,
+        key_index: u32,
     ) -> Option<(bool, bool)> {
         // Fewer are as fast one by one.
         if count < 4 || self.rules.untold {
@@ -461,7 +462,7 @@ impl<'k> Call<'k> {
             return None;
         }
         // SAFETY: the caller's.
-        unsafe { self.look::<FOREIGN>((first, count), has_vectors()) }
+        unsafe { self.look::<FOREIGN>((first, count), key_index, has_vectors()) }
     }
 
     /// The same of several jobs, with vectors, if the CPU has them.
@@ -472,32 +473,33 @@ impl<'k> Call<'k> {
     #[allow(unsafe_code)]
     unsafe fn look<const FOREIGN: bool>(
         &self,
-        (first, count): (*mut Job, usize),
+        jobs: (*mut Job, usize),
+        key_index: u32,
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: bool,
     ) -> Option<(bool, bool)> {
         // SAFETY: there is a job.
-        let (tag_len, tag_attached, components) = unsafe {
-            let components = match FOREIGN {
-                true => u32::from(!(*first).data.is_null()),
-                false => (*first).components,
-            };
-            ((*first).tag_len, (*first).tag_attached, components)
-        };
-        if components == Job::SEVERAL {
-            return None;
-        }
-        let attached = match tag_attached {
-            ATTACHED => self.rules.attached(tag_len as usize),
+        let first = unsafe { &*jobs.0 };
+        // All others have what this one has.
+        let attached = match first.tag_attached {
+            ATTACHED if !self.may_attach() => return None,
+            ATTACHED => self.rules.attached(first.tag_len as usize),
             _ => Attached::APART,
         };
-        let jobs = (first, count);
+        let own = !FOREIGN || (first.component_count == 0) & (first.tag_attached <= ATTACHED);
+        let good = own
+            & self.rules.take_profile(first, first.src_len)
+            & (first.components != Job::SEVERAL)
+            & (self.has_own_keys() | first.key.is_null());
+        if !good {
+            return None;
+        }
         #[cfg(target_arch = "x86_64")]
         if vectors && let Some(s) = Vaes512::detect() {
             // SAFETY: the caller's.
-            return unsafe { avx512::all_good::<FOREIGN>(s, self, jobs, components, attached) };
+            return unsafe { avx512::all_good::<FOREIGN>(s, self, jobs, key_index, attached) };
         }
         // SAFETY: the caller's.
-        unsafe { scalar::all_good::<FOREIGN>(self, jobs, components, attached) }
+        unsafe { scalar::all_good::<FOREIGN>(self, jobs, key_index, attached) }
     }
 
     /// What is wrong with a message, if anything: long ones are looked at here, too.
@@ -809,8 +811,9 @@ mod tests {
                                     continue;
                                 }
                                 // SAFETY: there are so many.
-                                let found =
-                                    unsafe { call.look::<false>((jobs.as_mut_ptr(), n), vectors) };
+                                let found = unsafe {
+                                    call.look::<false>((jobs.as_mut_ptr(), n), 0, vectors)
+                                };
                                 let what = (mode, op, attached, place, i, vectors);
                                 if let Some(alike) = found {
                                     let texts = jobs.iter().all(|job| job.src_len == good.src_len);

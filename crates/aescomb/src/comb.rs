@@ -48,8 +48,8 @@ use core::ops::Range;
 /// # Ok::<(), aescomb::OpenError>(())
 /// ```
 pub struct Comb {
-    backend: Option<Backend>,
-    lanes: Option<usize>,
+    /// Backend and parallelism degree for results that are not chained, and for those that are.
+    ways: [(Backend, usize); 2],
     memory: Memory,
     /// Those of a packed batch, for a stretch of it.
     jobs: Made,
@@ -70,8 +70,7 @@ impl Default for Comb {
 impl core::fmt::Debug for Comb {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Comb")
-            .field("backend", &self.backend)
-            .field("lanes", &self.lanes)
+            .field("ways", &self.ways)
             .finish_non_exhaustive()
     }
 }
@@ -81,8 +80,7 @@ impl Comb {
     /// on this CPU.
     pub fn new() -> Comb {
         Comb {
-            backend: None,
-            lanes: None,
+            ways: [false, true].map(Backend::preferred).map(way),
             memory: Memory::new(),
             jobs: Made::new(),
             behind: Vec::new(),
@@ -98,7 +96,7 @@ impl Comb {
     pub fn with_backend(backend: Backend) -> Result<Comb, Error> {
         available(backend)?;
         Ok(Comb {
-            backend: Some(backend),
+            ways: [way(backend); 2],
             ..Comb::new()
         })
     }
@@ -111,28 +109,23 @@ impl Comb {
     /// [`Field::Lanes`] for 0 and for more than the backend has
     /// ([`Backend::max_lanes`]).
     pub fn set_lanes(&mut self, lanes: usize) -> Result<(), Error> {
-        let most = match self.backend {
-            Some(backend) => backend.max_lanes(),
-            None => Backend::preferred(true)
-                .max_lanes()
-                .min(Backend::preferred(false).max_lanes()),
-        };
+        let [most, chained] = self.ways.map(|(backend, _)| backend.max_lanes());
+        let most = most.min(chained);
         if lanes == 0 || lanes > most {
             return Err(Error::new(Field::Lanes, lanes, Allowed::Between(1, most)));
         }
-        self.lanes = Some(lanes);
+        self.ways = self.ways.map(|(backend, _)| (backend, lanes));
         Ok(())
     }
 
     /// The backend that a call will use.
     pub fn backend(&self, mode: Mode, op: Op) -> Backend {
-        self.backend.unwrap_or_else(|| preferred(mode, op))
+        self.ways[usize::from(mode.rules(op).chained)].0
     }
 
     /// The parallelism degree that a call will use.
     pub fn lanes(&self, mode: Mode, op: Op) -> usize {
-        self.lanes
-            .unwrap_or_else(|| self.backend(mode, op).default_lanes())
+        self.ways[usize::from(mode.rules(op).chained)].1
     }
 
     /// Encrypts every message of the batch.
@@ -329,77 +322,67 @@ impl Comb {
         failed: &mut Vec<u32>,
     ) {
         let n = batch.count();
+        let (backend, degree) = self.ways[usize::from(call.rules.chained)];
         // Jobs that are made here are best read while they are in the first cache. Groups of
         // serial modes are better made of more messages: more of them have similar lengths.
         let short = B::MAKES_JOBS && (alike.texts() || is_parallel(call.mode, call.op));
         let len = if short { SHORT_STRETCH } else { STRETCH };
+        let compares = matches!(call.op, Op::Verify | Op::Open);
         let mut start = 0;
         while start < n {
-            let end = n.min(start + len);
-            self.stretch((call, run), alike, batch, start..end, failed);
-            start = end;
+            let range = start..n.min(start + len);
+            start = range.end;
+            batch.prepare(call, range.clone(), &mut self.jobs);
+            let mut jobs = batch.jobs(range.clone(), &self.jobs);
+            if call.rules.frames | call.rules.tag_first {
+                jobs = framed(call, jobs, &mut self.behind, &mut self.first_tags);
+            }
+            let verdicts = &mut self.verdicts[..range.len()];
+            if compares {
+                // Every message has failed until its tag is found to be right.
+                verdicts.fill(FAILED);
+            }
+            let work = &mut Work {
+                jobs,
+                alike,
+                keys: call.keys.for_jobs(jobs),
+                memory: &mut self.memory,
+                degree,
+                verdicts: compares.then_some(verdicts),
+            };
+            run(call.mode, backend, work);
+            // Mostly none differs, which is found without looking at each.
+            let differ = match compares {
+                true => self.verdicts[..range.len()].iter().fold(0, or),
+                false => 0,
+            };
+            if call.rules.frames || !is_zero(&differ.to_ne_bytes()) {
+                self.report(call, batch, range, failed);
+            }
         }
     }
 
-    fn stretch<B: Batch + ?Sized>(
+    /// Reports what became of each message: its length where the message itself says it, and its
+    /// failure.
+    #[inline(never)]
+    fn report<B: Batch + ?Sized>(
         &mut self,
-        (call, run): (&Call<'_>, Run),
-        alike: Alike,
+        call: &Call<'_>,
         batch: &mut B,
         range: Range<usize>,
         failed: &mut Vec<u32>,
     ) {
-        let Call {
-            mode, op, rules, ..
-        } = *call;
-        let backend = self.backend(mode, op);
-        let degree = self.lanes.unwrap_or_else(|| backend.default_lanes());
-        let (first, n) = (range.start, range.len());
-        batch.prepare(call, range.clone(), &mut self.jobs);
-        let mut jobs = batch.jobs(range.clone(), &self.jobs);
-        if rules.frames {
-            jobs.iter().for_each(|job| rules.before(job));
-        }
-        if rules.tag_first && jobs.iter().any(Job::has_attached_tag) {
-            self.first_tags.resize(STRETCH, [0; 16]);
-            self.behind.resize(STRETCH, Aligned::default());
-            let behind = Aligned::jobs_mut(&mut self.behind[..n]);
-            for ((job, behind), tag) in jobs.iter().zip(behind).zip(&mut self.first_tags) {
-                job.put_behind_tag(op, behind, tag);
-            }
-            jobs = Aligned::jobs(&self.behind[..n]);
-        }
+        let Call { op, rules, .. } = *call;
         let compares = matches!(op, Op::Verify | Op::Open);
-        let verdicts = &mut self.verdicts[..n];
-        if compares {
-            // Every message has failed until its tag is found to be right.
-            verdicts.fill(FAILED);
-        }
-        let work = Work {
-            jobs,
-            alike,
-            keys: call.keys.for_jobs(jobs),
-            memory: &mut self.memory,
-            degree,
-            verdicts: compares.then_some(verdicts),
-        };
-        run(mode, backend, work);
-        // Mostly none differs, which is found without looking at each.
-        let differ = match compares {
-            true => self.verdicts[..n].iter().fold(0, or),
-            false => 0,
-        };
-        if is_zero(&differ.to_ne_bytes()) && !rules.frames {
-            return;
-        }
-        for i in 0..n {
+        for i in 0..range.len() {
             let good = !compares || is_zero(&self.verdicts[i]);
             if good && !rules.frames {
                 continue;
             }
             let job = &batch.jobs(range.clone(), &self.jobs)[i];
+            let message = range.start + i;
             match good.then(|| rules.after(job)).flatten() {
-                Some(len) if op != Op::Seal => batch.report(first + i, Status::Done, len),
+                Some(len) if op != Op::Seal => batch.report(message, Status::Done, len),
                 Some(_) => {}
                 None => {
                     if compares {
@@ -409,12 +392,38 @@ impl Comb {
                     if op == Op::Open {
                         job.wipe();
                     }
-                    failed.push((first + i) as u32);
-                    batch.report(first + i, Failed::status_of(op), 0);
+                    failed.push(message as u32);
+                    batch.report(message, Failed::status_of(op), 0);
                 }
             }
         }
     }
+}
+
+/// Does what there is to do before messages themselves: the jobs as the kernels do them, which
+/// are `behind` tags that stand before their texts.
+#[inline(never)]
+fn framed<'j>(
+    call: &Call<'_>,
+    jobs: &'j [Job],
+    behind: &'j mut Vec<Aligned<Job>>,
+    first_tags: &mut Vec<Block>,
+) -> &'j [Job] {
+    let Call { op, rules, .. } = *call;
+    if rules.frames {
+        jobs.iter().for_each(|job| rules.before(job));
+    }
+    if !rules.tag_first || !jobs.iter().any(Job::has_attached_tag) {
+        return jobs;
+    }
+    first_tags.resize(STRETCH, [0; 16]);
+    behind.resize(STRETCH, Aligned::default());
+    let behind = &mut behind[..jobs.len()];
+    let places = Aligned::jobs_mut(behind);
+    for ((job, place), tag) in jobs.iter().zip(places).zip(first_tags) {
+        job.put_behind_tag(op, place, tag);
+    }
+    Aligned::jobs(behind)
 }
 
 fn or(all: u128, block: &Block) -> u128 {
@@ -422,7 +431,7 @@ fn or(all: u128, block: &Block) -> u128 {
 }
 
 /// A mode's kernels: see [`Kernels::forward`].
-pub(crate) type Run = fn(Mode, Backend, Work<'_>);
+pub(crate) type Run = fn(Mode, Backend, &mut Work<'_>);
 
 /// Does a batch by `work`, which also checks it: the messages that failed. Of a batch that is
 /// refused, no message is done.
@@ -525,12 +534,9 @@ impl<B: Batch + ?Sized> Drop for Pending<'_, B> {
     }
 }
 
-fn preferred(mode: Mode, op: Op) -> Backend {
-    let [encrypting, decrypting] = mode.info().chained;
-    Backend::preferred(match op {
-        Op::Decrypt | Op::Open => decrypting,
-        _ => encrypting,
-    })
+/// A backend with its own degree.
+fn way(backend: Backend) -> (Backend, usize) {
+    (backend, backend.default_lanes())
 }
 
 fn is_parallel(mode: Mode, op: Op) -> bool {

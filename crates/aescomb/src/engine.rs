@@ -45,7 +45,8 @@ impl Memory {
     }
 }
 
-/// What there is to do.
+/// What there is to do. Functions take it by reference: a copy would wait for the stores that
+/// made it.
 pub(crate) struct Work<'a> {
     pub jobs: &'a [Job],
     pub alike: Alike,
@@ -60,6 +61,7 @@ pub(crate) struct Work<'a> {
 
 impl Work<'_> {
     /// The first `count` messages.
+    #[inline(always)]
     fn first(&mut self, count: usize) -> Work<'_> {
         Work {
             jobs: &self.jobs[..count],
@@ -70,6 +72,7 @@ impl Work<'_> {
     }
 
     /// The first `done` messages are done.
+    #[inline(always)]
     fn skip(&mut self, done: usize) {
         self.jobs = &self.jobs[done..];
         self.verdicts = self.verdicts.take().map(|all| &mut all[done..]);
@@ -80,7 +83,7 @@ impl Work<'_> {
 pub(crate) const FAILED: Block = [0xff; 16];
 
 /// Runs `G` on all jobs.
-pub(crate) fn batch<G: Program>(backend: Backend, work: Work<'_>) {
+pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
     dispatch!(
         backend,
         const { crate::pass::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
@@ -211,7 +214,7 @@ fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Optio
 
 /// Short messages first, then the others.
 #[inline(always)]
-fn stretch<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
+fn stretch<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     if const { has_short::<S, G>() }
         && let KeySet::Shared(key) = work.keys
         && work.degree >= <S::Unit as Isa>::LANES
@@ -219,8 +222,10 @@ fn stretch<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
     {
         if even && work.degree >= S::LANES {
             let count = not_few::<S, G>(work.jobs);
-            side_by_side::<S, G>(s, work.first(count));
-            work.skip(count);
+            if count > 0 {
+                side_by_side::<S, G>(s, &mut work.first(count));
+                work.skip(count);
+            }
         }
         let verdicts = work.verdicts.as_deref_mut();
         let (u, jobs) = (s.unit(), work.jobs);
@@ -237,7 +242,7 @@ fn stretch<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
 
 /// All messages, in both passes of those that are apart.
 #[inline(always)]
-fn side_by_side<S: Isa, G: Program>(s: S, work: Work<'_>) {
+fn side_by_side<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     if work.jobs.is_empty() {
         return;
     }
@@ -245,25 +250,26 @@ fn side_by_side<S: Isa, G: Program>(s: S, work: Work<'_>) {
         return over_all::<S, G>(s, work);
     }
     if let [job] = work.jobs {
-        let verdict = work.verdicts.and_then(|all| all.first_mut());
+        let verdict = work.verdicts.as_mut().and_then(|all| all.first_mut());
         return left_over::<S, G>(s, work.keys.get(job.key_index), job, verdict);
     }
+    // The one of two passes that has the tag makes it or compares it.
+    let verdicts = work.verdicts.take();
     let (before, after) = match const { G::Before::SHAPE.tag } {
-        true => (work.verdicts, None),
-        false => (None, work.verdicts),
+        true => (verdicts, None),
+        false => (None, verdicts),
     };
-    let first = Work {
-        memory: &mut *work.memory,
+    let first = &mut Work {
         verdicts: before,
-        ..work
+        ..work.first(work.jobs.len())
     };
     match const { G::Before::SHAPE.is_serial() } {
         true => over_all::<S, G::Before>(s, first),
         false => over_all::<S::Along, G::Before>(s.along(), first),
     }
-    let second = Work {
+    let second = &mut Work {
         verdicts: after,
-        ..work
+        ..work.first(work.jobs.len())
     };
     match const { G::After::SHAPE.is_serial() } {
         true => over_all::<S, After<G::After>>(s, second),
@@ -273,7 +279,7 @@ fn side_by_side<S: Isa, G: Program>(s: S, work: Work<'_>) {
 
 /// All messages: those of one length side by side, as many as there are lanes, then the others.
 #[inline(always)]
-fn over_all<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
+fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     if const { has_even::<S, G>() }
         && let KeySet::Shared(key) = work.keys
         && work.degree >= S::LANES
@@ -295,7 +301,7 @@ fn over_all<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
 }
 
 #[inline(never)]
-fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
+fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     s.enter(
         #[inline(always)]
         || {
@@ -308,7 +314,7 @@ fn kernel<S: Isa, G: Program>(s: S, mut work: Work<'_>) {
                 _ => None,
             };
             if const { !in_order::<S, G::First>() } {
-                drive::<S, G>(s, &mut work, shared);
+                drive::<S, G>(s, work, shared);
             } else if let Some(keys) = shared {
                 let key = work.keys.get(0);
                 let mut bytes = 0;
@@ -360,6 +366,28 @@ fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
 /// `shared` is the call's one key; without it every message has its own.
 #[inline(always)]
 fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
+    // In the caller's order: those that are better done by themselves.
+    let mut solos = 0;
+    if const { has_solos::<S, G>() }
+        && let (Some(keys), KeySet::Shared(key)) = (shared, &work.keys)
+        && (const { G::First::SHAPE.along().tables == 0 }
+            || key.has_tables()
+            || pay::<G::First>(work.jobs)
+            || key.long_again())
+        && work.jobs.iter().any(is_solo::<G::First>)
+    {
+        let mut made = None;
+        let tables = kept_tables::<S, G::First>(s, key, &mut made);
+        let keys = (keys, *key);
+        solos = match <S::Unit as Isa>::LANES {
+            2 => by_themselves::<S, G::First, 2>(s, keys, tables, work),
+            4 => by_themselves::<S, G::First, 4>(s, keys, tables, work),
+            _ => by_themselves::<S, G::First, 1>(s, keys, tables, work),
+        };
+        if solos == work.jobs.len() {
+            return;
+        }
+    }
     let Work {
         jobs,
         keys,
@@ -377,36 +405,13 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 
     let jobs: &[Job] = jobs;
     let alike = work.alike;
-    let keys = *keys;
+    let keys = &*keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
     let one = match (shared, keys) {
         (Some(keys), KeySet::Shared(key)) => Some(Shared { s, keys, key }),
         _ => None,
     };
-    // In the caller's order: those that are better done by themselves.
-    let mut solos = 0;
-    if const { has_solos::<S, G>() }
-        && let Some(Shared { keys, key, .. }) = one
-        && (const { G::First::SHAPE.along().tables == 0 }
-            || key.has_tables()
-            || pay::<G::First>(jobs)
-            || key.long_again())
-        && jobs.iter().any(is_solo::<G::First>)
-    {
-        let mut made = None;
-        let tables = kept_tables::<S, G::First>(s, key, &mut made);
-        let verdicts = verdicts.as_deref_mut();
-        let (keys, all) = ((keys, key), (jobs, alike));
-        solos = match <S::Unit as Isa>::LANES {
-            2 => by_themselves::<S, G::First, 2>(s, keys, tables, all, verdicts),
-            4 => by_themselves::<S, G::First, 4>(s, keys, tables, all, verdicts),
-            _ => by_themselves::<S, G::First, 1>(s, keys, tables, all, verdicts),
-        };
-        if solos == jobs.len() {
-            return;
-        }
-    }
     let mut queue = queue.fill(
         jobs.len(),
         alike.texts() && alike.keys() && solos == 0,
@@ -492,7 +497,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                 s,
                 group,
                 (jobs, alike.data()),
-                keys,
+                *keys,
                 verdicts.as_deref_mut(),
             );
             let all = |i| keys.get(i);
@@ -581,12 +586,12 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
     s: S,
     (keys, key): (&S::Keys, &Expanded),
     tables: &Tables,
-    (jobs, alike): (&[Job], Alike),
-    mut verdicts: Option<&mut [Block]>,
+    work: &mut Work<'_>,
 ) -> usize {
     s.enter(
         #[inline(always)]
         || {
+            let (jobs, alike) = (work.jobs, work.alike);
             let c = &Ciphers::new::<M>(s, (keys, key));
             let first = counters::<S, M>(s, key);
             let (mut i, mut count) = (0, 0);
@@ -596,14 +601,14 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                     && some.iter().all(is_solo::<M>)
                     && (alike.data() || some.iter().all(|other| job.is_like(other)))
                 {
-                    let given = verdicts.as_mut().map(|all| &mut all[i..]);
+                    let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
                     let given = given.and_then(|all| all.first_chunk_mut());
                     few::<S, M, N>(c, key, (tables, first), some, given);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
                 if is_solo::<M>(job) {
-                    let verdict = verdicts.as_mut().map(|all| &mut all[i]);
+                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
                     solo::<S, M>(s, (keys, key), tables, job, verdict);
                     count += 1;
                 }

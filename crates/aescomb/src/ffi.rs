@@ -6,7 +6,7 @@
 
 pub use crate::job::Job;
 
-use crate::admission::{Admission, Call};
+use crate::admission::Call;
 use crate::batch::{Batch, Made, sealed};
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
@@ -47,6 +47,8 @@ pub struct Jobs<'a> {
     count: usize,
     /// The first job's place in a table of keys.
     key_index: u32,
+    /// Whether any has an attached tag, once they are checked.
+    any_attached: bool,
     borrow: PhantomData<&'a mut [Job]>,
 }
 
@@ -91,6 +93,7 @@ impl<'a> Jobs<'a> {
             first,
             count,
             key_index: 0,
+            any_attached: false,
             borrow: PhantomData,
         }
     }
@@ -103,6 +106,7 @@ impl<'a> Jobs<'a> {
                 first: self.first.wrapping_add(start),
                 count: len.min(self.count - start),
                 key_index: self.key_index + start as u32,
+                any_attached: self.any_attached,
                 borrow: PhantomData,
             })
             .collect()
@@ -114,18 +118,14 @@ impl<'a> Jobs<'a> {
 
     /// As [`Call::check`].
     pub(crate) fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
-        let mut admission = call.admission();
+        self.any_attached = false;
         if self.count == 0 {
             return Ok(Alike::ALL);
         }
-        let admit = |jobs: &mut Self, admission: &mut Admission<'_, '_>, i| {
-            let job = jobs.begin(i);
-            lacking(job)?;
-            admission.admit(job)
-        };
-        admit(self, &mut admission, 0).map_err(|e| e.at(0))?;
+        self.any_attached = self.begin(0).tag_attached == ATTACHED;
         // SAFETY: there are so many jobs, which nobody else uses.
-        if let Some((texts, data)) = unsafe { call.all_good::<true>(self.first, self.count) }
+        if let Some((texts, data)) =
+            unsafe { call.all_good::<true>(self.first, self.count, self.key_index) }
             && let Some(keys) = match call.has_own_keys() {
                 true => call.have_keys((0..self.count).map(|i| self.get(i))),
                 false => call.have_places((0..self.count as u32).map(|i| self.key_index + i)),
@@ -133,25 +133,35 @@ impl<'a> Jobs<'a> {
         {
             return Ok(Alike::new(texts, data, keys));
         }
+        let mut admission = call.admission();
         for i in 0..self.count {
-            let written = admit(self, &mut admission, i).map_err(|e| e.at(i))?;
-            self.report(i, Status::Done, written);
+            let job = self.begin(i);
+            let attached = job.tag_attached == ATTACHED;
+            let written = lacking(job).and_then(|()| admission.admit(job));
+            self.report(i, Status::Done, written.map_err(|e| e.at(i))?);
+            self.any_attached |= attached;
         }
         Ok(Alike::new(false, false, call.has_shared_key()))
     }
 
     /// Makes jobs that were checked ready for the kernels.
+    #[inline]
     pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
+        // Mostly, the check has said all of them that there is to say.
         let own_keys = call.has_own_keys();
+        if self.any_attached || own_keys {
+            self.prepare_each(call, range, own_keys);
+        }
+    }
+
+    fn prepare_each(&mut self, call: &Call<'_>, range: Range<usize>, own_keys: bool) {
         for (place, i) in range.enumerate() {
             one_by_one();
-            self.begin(i);
             let job = self.at(i);
-            // SAFETY: as in `begin`.
+            // SAFETY: it is there, and was begun when it was checked. No reference to it is left,
+            // nor made but for reading.
             unsafe {
-                if call.may_attach() {
-                    ((*job).tag, (*job).len) = call.prepared(&*job);
-                }
+                ((*job).tag, (*job).len) = call.prepared(&*job);
                 if own_keys {
                     (*job).key_index = place as u32;
                 }
@@ -166,9 +176,7 @@ impl<'a> Jobs<'a> {
         // SAFETY: it is there. No reference to it is left, nor made but for reading: its
         // key may be read too.
         unsafe {
-            (*job).key_index = self.key_index + i as u32;
-            (*job).components = u32::from(!(*job).data.is_null());
-            (*job).len = (*job).src_len;
+            Job::begin(job, self.key_index + i as u32, 0);
             &*job
         }
     }
@@ -198,6 +206,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Those that were prepared.
+    #[inline]
     pub(crate) fn as_slice(&self, range: Range<usize>) -> &[Job] {
         assert!(range.start < range.end && range.end <= self.count);
         // SAFETY: there are that many.
@@ -276,10 +285,12 @@ impl sealed::Parts for Jobs<'_> {
         Jobs::check(self, call)
     }
 
+    #[inline]
     fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Made) {
         Jobs::prepare(self, call, range);
     }
 
+    #[inline]
     fn jobs<'a>(&'a self, range: Range<usize>, _: &'a Made) -> &'a [Job] {
         self.as_slice(range)
     }

@@ -182,6 +182,21 @@ impl Job {
     /// Several components of associated data.
     pub(crate) const SEVERAL: u32 = u32::MAX;
 
+    /// Sets the engine's own members of a foreign job, of whose text the last `shorter` bytes are
+    /// a tag.
+    ///
+    /// # Safety
+    /// It is there, and there is no reference to it.
+    #[inline(always)]
+    pub(crate) unsafe fn begin(job: *mut Job, key_index: u32, shorter: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            (*job).key_index = key_index;
+            (*job).components = u32::from(!(*job).data.is_null());
+            (*job).len = (*job).src_len.wrapping_sub(shorter);
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn report(&mut self, status: Status, written: usize) {
         self.status = MaybeUninit::new(status);

@@ -35,8 +35,8 @@ impl<'k> KeySet<'k> {
 
     /// As [`KeySet::get`], of a place that may be none.
     #[inline(always)]
-    pub(crate) fn find(self, key_index: u32) -> Option<&'k Expanded> {
-        match self {
+    pub(crate) fn find(&self, key_index: u32) -> Option<&'k Expanded> {
+        match *self {
             KeySet::Shared(key) => Some(key),
             KeySet::Table(table) => table.get(key_index as usize),
             KeySet::Refs(refs) => refs.get(key_index as usize),
@@ -46,8 +46,8 @@ impl<'k> KeySet<'k> {
 
     /// The key of a message that was admitted.
     #[inline]
-    pub(crate) fn get(self, key_index: u32) -> &'k Expanded {
-        match self {
+    pub(crate) fn get(&self, key_index: u32) -> &'k Expanded {
+        match *self {
             KeySet::Shared(key) => key,
             KeySet::Table(table) => &table[key_index as usize],
             _ => self

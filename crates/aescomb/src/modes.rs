@@ -76,9 +76,9 @@ mod sealed {
         /// The mode of all keys; `None` for that of a call's first.
         const KNOWN: Option<Mode>;
         /// Runs a batch: encryption, sealing, or the computation of tags.
-        fn forward(mode: Mode, backend: Backend, work: Work<'_>);
+        fn forward(mode: Mode, backend: Backend, work: &mut Work<'_>);
         /// Runs a batch: decryption, opening.
-        fn backward(mode: Mode, backend: Backend, work: Work<'_>);
+        fn backward(mode: Mode, backend: Backend, work: &mut Work<'_>);
         /// Checks one message and does it.
         fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
     }
@@ -167,11 +167,11 @@ pub trait AeadMode: Kernels {}
 impl Kernels for AnyMode {
     const KNOWN: Option<Mode> = None;
 
-    fn forward(mode: Mode, backend: Backend, work: Work<'_>) {
+    fn forward(mode: Mode, backend: Backend, work: &mut Work<'_>) {
         mode.forward(backend, work);
     }
 
-    fn backward(mode: Mode, backend: Backend, work: Work<'_>) {
+    fn backward(mode: Mode, backend: Backend, work: &mut Work<'_>) {
         mode.backward(backend, work);
     }
 
@@ -224,12 +224,12 @@ macro_rules! register {
                 const KNOWN: Option<Mode> = Some(Mode::$name);
 
                 #[inline(never)]
-                fn forward(_: Mode, backend: Backend, work: Work<'_>) {
+                fn forward(_: Mode, backend: Backend, work: &mut Work<'_>) {
                     batch::<<$name as Registered>::Forward>(backend, work);
                 }
 
                 #[inline(never)]
-                fn backward(_: Mode, backend: Backend, work: Work<'_>) {
+                fn backward(_: Mode, backend: Backend, work: &mut Work<'_>) {
                     batch::<<$name as Registered>::Backward>(backend, work);
                 }
 
@@ -308,13 +308,13 @@ macro_rules! register {
                 }
             }
 
-            fn forward(self, backend: Backend, work: Work<'_>) {
+            fn forward(self, backend: Backend, work: &mut Work<'_>) {
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name => $name::forward(self, backend, work),)*
                 }
             }
 
-            fn backward(self, backend: Backend, work: Work<'_>) {
+            fn backward(self, backend: Backend, work: &mut Work<'_>) {
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name => $name::backward(self, backend, work),)*
                 }

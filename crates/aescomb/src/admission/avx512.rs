@@ -38,7 +38,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
     s: Vaes512,
     call: &Call<'_>,
     jobs: (*mut Job, usize),
-    components: u32,
+    key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
     let (first, rules) = (jobs.0, call.rules);
@@ -46,18 +46,18 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
     // SAFETY: the caller's.
     unsafe {
         if !rules.writes() {
-            return look::<FOREIGN, READ_ONLY>(s, call, jobs, components, attached);
+            return look::<FOREIGN, READ_ONLY>(s, call, jobs, key_index, attached);
         }
         if (rules.grow, rules.keep, rules.least_result) != (0, !0, 0) || !apart {
-            return look::<FOREIGN, GENERAL>(s, call, jobs, components, attached);
+            return look::<FOREIGN, GENERAL>(s, call, jobs, key_index, attached);
         }
         if (*first).src == (*first).dst.cast_const()
             && rules.least == 0
-            && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, components, attached)
+            && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, key_index, attached)
         {
             return Some(good);
         }
-        look::<FOREIGN, PLAIN>(s, call, jobs, components, attached)
+        look::<FOREIGN, PLAIN>(s, call, jobs, key_index, attached)
     }
 }
 
@@ -80,7 +80,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     s: Vaes512,
     call: &Call<'_>,
     (first, count): (*mut Job, usize),
-    components: u32,
+    mut key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
     let rules = call.rules;
@@ -140,8 +140,10 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                     let there = _mm512_test_epi64_mask(part, part);
                     all &= there;
                     any |= there;
+                    Job::begin(job, key_index, shorter);
+                    key_index = key_index.wrapping_add(1);
                 } else {
-                    numbers |= (*job).components ^ components;
+                    numbers |= (*job).components ^ (*first).components;
                 }
                 let written = match KIND {
                     READ_ONLY => 0,

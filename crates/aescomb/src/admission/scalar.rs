@@ -72,7 +72,7 @@ impl Pointers {
 pub(super) unsafe fn all_good<const FOREIGN: bool>(
     call: &Call<'_>,
     (first, count): (*mut Job, usize),
-    components: u32,
+    mut key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
     let rules = call.rules;
@@ -115,8 +115,12 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
                 bad |= (*job).key.addr();
             }
             match FOREIGN {
-                true => pointers.look(&*job),
-                false => bad |= ((*job).components ^ components) as usize,
+                true => {
+                    pointers.look(&*job);
+                    Job::begin(job, key_index, shorter);
+                    key_index = key_index.wrapping_add(1);
+                }
+                false => bad |= ((*job).components ^ start.components) as usize,
             }
             texts |= src_len ^ start.src_len;
             data |= (*job).data_len ^ start.data_len;

@@ -382,7 +382,7 @@ mod tests {
         }
         batch::<G>(
             backend,
-            Work {
+            &mut Work {
                 jobs,
                 alike: Alike::new(false, false, true),
                 keys: KeySet::Shared(key),
