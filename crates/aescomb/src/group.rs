@@ -882,7 +882,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     fn ends<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) -> Option<Ended<S, M>> {
         let finishes = match const { M::SHAPE.tail } {
             Tail::None => false,
-            Tail::Part => self.lanes.leaves,
+            Tail::Part | Tail::Stolen => self.lanes.leaves,
             _ => true,
         };
         if !finishes && const { !M::SHAPE.tag } {

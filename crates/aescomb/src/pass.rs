@@ -37,7 +37,8 @@
 //!   | `Short` | 0 to 15 bytes; always a finish | JAMBU |
 //!   | `Last` | the last 1 to 16 bytes, none only of an empty message | CMAC, PMAC |
 //!   | `Filled` | the same, of which a whole block of result is made | COPA |
-//!   | `Double` | the last whole block and what follows it; all of a shorter message | XTS, SIV |
+//!   | `Double` | the last whole block and what follows it; all of a shorter message | SIV |
+//!   | `Stolen` | the same, 17 to 31 bytes; no finish if all blocks are whole | XTS |
 //!
 //!   Pieces come with zeros after them and with their numbers of bytes. Results beyond
 //!   those are not written, but what a mode adds to its tag it must cut itself.
@@ -159,7 +160,7 @@ impl<W: Wide> Piece<W> {
 /// The end of a message, in all lanes at once.
 pub(crate) struct Last<W> {
     pub first: Piece<W>,
-    /// For [`Tail::Double`]: the bytes after the first 16.
+    /// For [`Tail::Double`] and [`Tail::Stolen`]: the bytes after the first 16.
     pub second: Piece<W>,
     /// Whether any message has some.
     pub more: bool,
@@ -370,7 +371,7 @@ pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
 
 /// Whether rows leave more than 16 bytes.
 pub(crate) const fn two_pieces<M: Pass>() -> bool {
-    M::SHAPE.row.pair || matches!(M::SHAPE.tail, Tail::Double)
+    M::SHAPE.row.pair || matches!(M::SHAPE.tail, Tail::Double | Tail::Stolen)
 }
 
 /// Whether the result of a message's end is a whole block.

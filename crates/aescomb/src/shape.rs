@@ -177,6 +177,9 @@ pub(crate) enum Tail {
     Filled,
     /// 16 to 31 bytes, or fewer of a shorter message; always a finish.
     Double,
+    /// 17 to 31 bytes, of which the last take what they lack from the block before; no finish if
+    /// blocks are whole. Of messages of at least 16 bytes.
+    Stolen,
 }
 
 impl Tail {
@@ -187,6 +190,7 @@ impl Tail {
         let len = match self {
             Tail::Last | Tail::Filled => len.saturating_sub(1),
             Tail::Double => len.saturating_sub(16),
+            Tail::Stolen if !len.is_multiple_of(16) => len.saturating_sub(16),
             _ => len,
         };
         match stride >= width {

@@ -14,7 +14,7 @@ use crate::expanded::{Expanded, RawKey};
 use crate::facts::Few;
 use crate::hashing::{Hashing, Single};
 use crate::isa::{Isa, Wide};
-use crate::job::Job;
+use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
 use crate::pass::{
     HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
@@ -542,7 +542,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
 ) {
     let ends = &Ends::new::<U, M, N>(few);
     if const { matches!(M::SHAPE.tail, Tail::None) }
-        || const { matches!(M::SHAPE.tail, Tail::Part) } && !ends.any(0)
+        || const { matches!(M::SHAPE.tail, Tail::Part | Tail::Stolen) } && !ends.any(0)
     {
         return;
     }
@@ -594,6 +594,7 @@ impl Ends {
             sizes: [[0; MAX_UNIT]; 2],
         };
         for (l, job) in few.jobs[..ends.count].iter().enumerate() {
+            one_by_one();
             ends.at[l] = rows::<M>(job.len) * M::SHAPE.row.stride;
             let left = job.len - ends.at[l];
             ends.sizes[0][l] = if const { two_pieces::<M>() } {

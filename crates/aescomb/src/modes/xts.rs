@@ -64,7 +64,7 @@ impl Registered for Xts {
 impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        tail: Tail::Double,
+        tail: Tail::Stolen,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position],
             solo_from: 0,
@@ -101,26 +101,13 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     /// The last whole block, and what comes after it.
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, _: &Header<C::W>, [t]: &mut [C::W; 1], last: &mut Last<C::W>) {
-        let Last {
-            first,
-            second,
-            more,
-        } = last;
-        if !*more {
-            first.block = crypt::<C, ENCRYPT>(c, first.block, *t);
-            return;
-        }
+        let Last { first, second, .. } = last;
         let next = t.double();
         // A decryption undoes the steps in the opposite order.
-        let (early, late) = if ENCRYPT {
-            (*t, next)
-        } else {
-            (C::W::select(second.count.any(), next, *t), *t)
-        };
+        let (early, late) = if ENCRYPT { (*t, next) } else { (next, *t) };
         let whole = crypt::<C, ENCRYPT>(c, first.block, early);
         let stolen = C::W::select(second.count.first_bytes(), second.block, whole);
-        let before = crypt::<C, ENCRYPT>(c, stolen, late);
-        first.block = C::W::select(second.count.any(), before, whole);
+        first.block = crypt::<C, ENCRYPT>(c, stolen, late);
         second.block = whole;
     }
 }
