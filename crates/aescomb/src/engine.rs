@@ -330,18 +330,21 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                     span::<S, G::First>(s, (keys, key), first, job);
                 }
             } else {
-                let mut ahead = work.jobs.iter().skip(16);
+                let fetch = |job: &Job| fetch::<S, G::First>(s, work.keys.get(job.key_index));
+                let mut ahead = work.jobs.iter();
+                ahead.by_ref().take(AHEAD).for_each(fetch);
                 for job in work.jobs {
                     let key = work.keys.get(job.key_index);
-                    if let Some(next) = ahead.next() {
-                        fetch::<S, G::First>(s, work.keys.get(next.key_index));
-                    }
+                    ahead.next().map(fetch);
                     span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), None, job);
                 }
             }
         },
     );
 }
+
+/// So many messages before its own a key is fetched.
+const AHEAD: usize = 16;
 
 /// Fetches the round keys that a message wants of a key, but those that came with its header
 /// when it was checked.

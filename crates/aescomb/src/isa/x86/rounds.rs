@@ -20,7 +20,7 @@ pub(crate) struct Broadcast<V> {
     rounds: usize,
 }
 
-/// All round keys of a schedule in use. Of others nothing is written.
+/// The round keys of a schedule in use, as many as its key size has. Of others nothing is written.
 struct Schedule<V> {
     keys: [MaybeUninit<V>; 15],
     used: bool,
@@ -30,10 +30,16 @@ impl<V: Vector> Schedule<V> {
     /// # Safety
     /// The CPU has the instructions of `V`.
     #[inline(always)]
-    unsafe fn broadcast(keys: &[Block; 15], used: bool) -> Self {
+    unsafe fn broadcast(keys: &[Block; 15], rounds: usize, used: bool) -> Self {
         let mut out = [const { MaybeUninit::uninit() }; 15];
         let mut r = 0;
-        while used && r < 15 {
+        while used && r < 11 {
+            // SAFETY: the caller's.
+            out[r].write(unsafe { V::splat(&keys[r]) });
+            r += 1;
+        }
+        // Those of longer keys are in a line of their own, which need not be in the cache.
+        while used && rounds > 10 && r < 15 {
             // SAFETY: the caller's.
             out[r].write(unsafe { V::splat(&keys[r]) });
             r += 1;
@@ -49,14 +55,14 @@ impl<V: Vector> Schedule<V> {
             return [unsafe { V::splat(&[0; 16]) }; 11];
         }
         assert!(self.used);
-        // SAFETY: those of a schedule in use were written.
+        // SAFETY: these are written of all schedules in use.
         unsafe { V::first_keys(&self.keys) }
     }
 
-    /// Round key `r`, below 15.
+    /// Round key `r`.
     ///
     /// # Safety
-    /// The schedule is in use.
+    /// The schedule is in use, and its key size has one of that number.
     #[inline(always)]
     unsafe fn get(&self, r: usize) -> V {
         // SAFETY: it was written.
@@ -73,12 +79,13 @@ pub(crate) unsafe fn broadcast<V: Vector>(
     uses: Uses,
 ) -> Broadcast<V> {
     // SAFETY: the caller's.
+    let rounds = key.rounds();
     unsafe {
         Broadcast {
-            enc: Schedule::broadcast(&key.enc, uses.forward),
-            dec: Schedule::broadcast(dec, uses.inverse),
-            second: Schedule::broadcast(&key.second, uses.second),
-            rounds: key.rounds(),
+            enc: Schedule::broadcast(&key.enc, rounds, uses.forward),
+            dec: Schedule::broadcast(dec, rounds, uses.inverse),
+            second: Schedule::broadcast(&key.second, rounds, uses.second),
+            rounds,
         }
     }
 }
