@@ -3,13 +3,15 @@
 //! and instruction set.
 
 use crate::backend::{Backend, is_zen4};
-use crate::block::{Block, MAX_LANES, NO_TABLES, Tables};
+use crate::block::{
+    Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, POWERS, Tables,
+};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
-use crate::few::{are_even, are_short, few, has_even, has_few, has_short, not_few, short};
+use crate::few::{self, are_even, are_short, few, has_even, has_few, has_short, not_few, short};
 use crate::group::{Group, IDLE_BLOCKS, Lanes, SET};
-use crate::hashing::has_halves;
+use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
@@ -32,6 +34,21 @@ pub(crate) struct Memory {
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
     derived: Box<LaneKeys<MAX_LANES>>,
+    /// For a few messages under keys of their own.
+    few_keys: Box<LaneKeys<MAX_UNIT>>,
+    few_rows: Box<[FewRows; MAX_UNIT]>,
+    few_tables: Box<[Tables; MAX_UNIT]>,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        *self.few_rows = [NO_FEW_ROWS; MAX_UNIT];
+        for tables in &mut *self.few_tables {
+            tables.rows = NO_TABLES.rows;
+        }
+        zeroize::optimization_barrier(&self.few_rows);
+        zeroize::optimization_barrier(&self.few_tables);
+    }
 }
 
 impl Memory {
@@ -41,6 +58,9 @@ impl Memory {
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
             derived: Box::new(LaneKeys::new()),
+            few_keys: Box::new(LaneKeys::new()),
+            few_rows: Box::new([NO_FEW_ROWS; MAX_UNIT]),
+            few_tables: Box::new([NO_TABLES; MAX_UNIT]),
         }
     }
 }
@@ -372,6 +392,19 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     // In the caller's order: those that are better done by themselves.
     let mut solos = 0;
     if const { has_solos::<S, G>() }
+        && shared.is_none()
+        && work.jobs.iter().any(is_solo_of_its_own::<S, G::First>)
+    {
+        solos = match <S::Unit as Isa>::LANES {
+            2 => under_their_own::<S, G::First, 2>(s, work),
+            4 => under_their_own::<S, G::First, 4>(s, work),
+            _ => under_their_own::<S, G::First, 1>(s, work),
+        };
+        if solos == work.jobs.len() {
+            return;
+        }
+    }
+    if const { has_solos::<S, G>() }
         && let (Some(keys), KeySet::Shared(key)) = (shared, &work.keys)
         && (const { G::First::SHAPE.along().tables == 0 }
             || key.has_tables()
@@ -404,6 +437,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         lanes,
         keys: lane_keys,
         derived,
+        ..
     } = &mut **memory;
 
     let jobs: &[Job] = jobs;
@@ -421,7 +455,13 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         #[inline(always)]
         |i| {
             let job = &jobs[i];
-            if const { has_solos::<S, G>() } && solos > 0 && is_solo::<G::First>(job) {
+            if const { has_solos::<S, G>() }
+                && solos > 0
+                && match shared {
+                    Some(_) => is_solo::<G::First>(job),
+                    None => is_solo_of_its_own::<S, G::First>(job),
+                }
+            {
                 return None;
             }
             let class = match alike.keys() {
@@ -531,7 +571,8 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                 let by_rows = &mut ManyKeys {
                     s,
                     key: all,
-                    again: None,
+                    // Those that go by themselves were counted.
+                    again: const { has_solos::<S, G>() }.then_some(false),
                 };
                 run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
             }
@@ -581,6 +622,14 @@ fn is_solo<M: Pass>(job: &Job) -> bool {
     job.len >= M::SHAPE.along().solo_from && job.data_len <= SHORT_DATA
 }
 
+/// The same under its own key. Short messages are better off in groups, of which keys are loaded
+/// together, in modes without tables and where a register has one block.
+#[inline(always)]
+fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
+    let few = const { has_few::<S, M>() && M::SHAPE.along().tables > 0 };
+    is_solo::<M>(job) && (few || job.len >= 512)
+}
+
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
 /// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
 /// registers.
@@ -606,12 +655,18 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                 {
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
                     let given = given.and_then(|all| all.first_chunk_mut());
-                    few::<S, M, N>(c, key, (tables, first), some, given);
+                    let keys = few::OneKey {
+                        ciphers: c,
+                        key,
+                        tables: (tables, first),
+                    };
+                    few::<S, M, _, N>(keys, some, given);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
                 if is_solo::<M>(job) {
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
+                    let tables = (Powers::of::<M>(tables), first);
                     solo::<S, M>(s, (keys, key), tables, job, verdict);
                     count += 1;
                 }
@@ -620,6 +675,147 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
             count
         },
     )
+}
+
+/// Does the messages of which `is_solo_of_its_own` says so, each under its own key, in the caller's order: `N`
+/// at a time where as many follow each other; in modes that hash, if most keys have powers. Returns
+/// how many they are. Out of line, as it wants all registers.
+#[inline(never)]
+fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
+    let hashes = const { hash_of::<M>().is_some() };
+    let (jobs, set) = (work.jobs, work.keys);
+    if hashes && !most_have_powers::<S, M>(s, jobs, set) {
+        return 0;
+    }
+    s.enter(
+        #[inline(always)]
+        || {
+            let Memory {
+                few_keys,
+                few_rows,
+                few_tables,
+                ..
+            } = &mut *work.memory;
+            let (mut i, mut count) = (0, 0);
+            while let Some(job) = jobs.get(i) {
+                let key = set.get(job.key_index);
+                if const { has_few::<S, M>() }
+                    && let Some(some) = jobs[i..].first_chunk::<N>()
+                    && some.iter().all(|other| {
+                        let rounds = set.get(other.key_index).rounds();
+                        is_solo_of_its_own::<S, M>(other)
+                            && job.is_like(other)
+                            && rounds == key.rounds()
+                    })
+                {
+                    fetch_own::<S, M>(s, set, &jobs[i..], N);
+                    let mut of = [key; MAX_UNIT];
+                    for (of, job) in of.iter_mut().zip(some) {
+                        *of = set.get(job.key_index);
+                    }
+                    s.unit().lane_keys(few_keys, &of, M::SHAPE.uses);
+                    let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
+                    if hashes {
+                        for ((powers, key), rows) in
+                            powers.iter_mut().zip(of).zip(&mut **few_rows).take(N)
+                        {
+                            *powers = match key.few_tables() {
+                                Some(kept) => kept,
+                                None => {
+                                    *rows = few_rows_of::<S, M>(s, key);
+                                    rows
+                                }
+                            };
+                        }
+                    }
+                    let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
+                    let given = given.and_then(|all| all.first_chunk_mut());
+                    let keys = few::KeyEach {
+                        s,
+                        set,
+                        of,
+                        lanes: &**few_keys,
+                        powers,
+                        tables: few_tables,
+                    };
+                    few::<S, M, _, N>(keys, some, given);
+                    (i, count) = (i + N, count + N);
+                    continue;
+                }
+                fetch_own::<S, M>(s, set, &jobs[i..], 1);
+                if is_solo_of_its_own::<S, M>(job) {
+                    let powers = if hashes {
+                        Powers::few(match key.few_tables() {
+                            Some(kept) => kept,
+                            None => {
+                                few_rows[0] = few_rows_of::<S, M>(s, key);
+                                &few_rows[0]
+                            }
+                        })
+                    } else {
+                        M::tables(s, key, 0, &mut few_tables[0].rows);
+                        Powers::of::<M>(&few_tables[0])
+                    };
+                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
+                    let keys = &s.keys(key, M::SHAPE.uses);
+                    solo::<S, M>(s, (keys, key), (powers, None), job, verdict);
+                    count += 1;
+                }
+                i += 1;
+            }
+            count
+        },
+    )
+}
+
+/// Whether so many of the keys of messages that go by themselves have few powers that it is worth it
+/// to make the others' for this call alone. A key's second such call makes those that it keeps.
+fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> bool {
+    let (mut all, mut have) = (0, 0);
+    for job in jobs.iter().filter(|job| is_solo_of_its_own::<S, M>(job)) {
+        let key = set.get(job.key_index);
+        all += 1;
+        if key.few_tables().is_some() {
+            have += 1;
+        } else if key.long_again() {
+            key.keep_few_tables(|| few_rows_of::<S, M>(s, key));
+            have += 1;
+        }
+    }
+    have * 8 >= all * 7
+}
+
+/// The few powers of a key.
+#[inline(never)]
+fn few_rows_of<S: Isa, M: Pass>(s: S, key: &Expanded) -> FewRows {
+    let mut tables = NO_TABLES;
+    s.enter(
+        #[inline(always)]
+        || M::tables(s, key, FEW_POWERS, &mut tables.rows),
+    );
+    let mut rows = NO_FEW_ROWS;
+    rows.copy_from_slice(&tables.rows[POWERS - FEW_POWERS..]);
+    rows
+}
+
+/// Fetches what messages want of their keys that come some time after the first `count` of `jobs`.
+#[inline(always)]
+fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job], count: usize) {
+    for i in 0..count {
+        if let Some(job) = jobs.get(AHEAD + i) {
+            let key = set.get(job.key_index);
+            fetch::<S, M>(s, key);
+            s.fetch(key.subkey(0));
+        }
+        if const { hash_of::<M>().is_some() }
+            && let Some(job) = jobs.get(AHEAD / 2 + i)
+            && let Some(rows) = set.get(job.key_index).few_tables()
+        {
+            for line in rows.chunks(LINE) {
+                s.fetch(&line[0]);
+            }
+        }
+    }
 }
 
 /// Does messages `N` at a time under one key, of which `are_short` says so, or `are_even`. Returns

@@ -1,6 +1,6 @@
 //! An expanded key: all that depends on the key alone, made once of its bytes.
 
-use crate::block::{Block, NO_TABLES, Tables};
+use crate::block::{Block, FewRows, NO_FEW_ROWS, NO_TABLES, Tables};
 use crate::mode::{Algorithm, Mode};
 use crate::schedule::CONSTANTS;
 use core::fmt;
@@ -27,6 +27,8 @@ pub(crate) struct Expanded {
     /// What long messages need beside it, made when they come. In one line with the first
     /// constants, from which it is made.
     tables: OnceBox<KeyTables>,
+    /// The same for messages of calls with many keys.
+    few: OnceBox<FewTables>,
     /// The mode's constants; on the way there, CIPH_K(0^128).
     pub(crate) sub: [Block; CONSTANTS],
     /// Round keys of the second key, for modes that have two.
@@ -50,6 +52,7 @@ impl Expanded {
             inverts: AtomicBool::new(false),
             inverse: OnceBox::new(),
             tables: OnceBox::new(),
+            few: OnceBox::new(),
             enc: [[0; 16]; 15],
             first_rounds: OnceBox::new(),
             second: [[0; 16]; 15],
@@ -72,6 +75,7 @@ impl Expanded {
         self.inverts = AtomicBool::new(false);
         self.inverse = OnceBox::new();
         self.tables = OnceBox::new();
+        self.few = OnceBox::new();
         self.first_rounds = OnceBox::new();
     }
 
@@ -102,6 +106,18 @@ impl Expanded {
             alloc::boxed::Box::new(KeyTables { lanes, tables })
         });
         (made.lanes == lanes).then_some(&made.tables)
+    }
+
+    /// The first of the mode's tables, if they are kept.
+    #[inline(always)]
+    pub(crate) fn few_tables(&self) -> Option<&FewRows> {
+        self.few.get().map(|kept| &kept.0)
+    }
+
+    /// The same; if they are not, made by `make` and kept.
+    pub(crate) fn keep_few_tables(&self, make: impl FnOnce() -> FewRows) -> &FewRows {
+        let boxed = || alloc::boxed::Box::new(FewTables(make()));
+        &self.few.get_or_init(boxed).0
     }
 
     /// Whether this is not the first long message in a call with many keys: of keys that
@@ -195,6 +211,17 @@ impl Drop for KeyTables {
     }
 }
 
+/// A few of the rows of [`Tables`], wiped on drop.
+#[repr(C, align(64))]
+struct FewTables(FewRows);
+
+impl Drop for FewTables {
+    fn drop(&mut self) {
+        self.0 = NO_FEW_ROWS;
+        zeroize::optimization_barrier(self);
+    }
+}
+
 /// The round keys of an inverse cipher, wiped on drop.
 #[repr(C, align(64))]
 struct Inverse([Block; 15]);
@@ -217,6 +244,7 @@ impl Clone for Expanded {
             inverts: AtomicBool::new(false),
             inverse: OnceBox::new(),
             tables: OnceBox::new(),
+            few: OnceBox::new(),
             first_rounds: OnceBox::new(),
             second: self.second,
             sub: self.sub,

@@ -185,7 +185,7 @@ impl<'j> Fact<'j> {
 pub(crate) struct Few<'j, S, const N: usize> {
     pub s: S,
     pub jobs: &'j [Job; N],
-    key: &'j Expanded,
+    keys: KeySet<'j>,
     /// Whether tags are given.
     given: bool,
     /// Whether texts are known to be of one length.
@@ -196,11 +196,11 @@ pub(crate) struct Few<'j, S, const N: usize> {
 
 impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
     #[inline(always)]
-    pub(crate) fn new(s: S, jobs: &'j [Job; N], key: &'j Expanded, given: bool) -> Self {
+    pub(crate) fn new(s: S, jobs: &'j [Job; N], keys: impl Into<KeySet<'j>>, given: bool) -> Self {
         Few {
             s,
             jobs,
-            key,
+            keys: keys.into(),
             given,
             even: N == 1,
             again: false,
@@ -233,7 +233,8 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
 
     #[inline(always)]
     fn fact(&self, l: usize) -> Fact<'j> {
-        Fact::new(&self.jobs[l], self.key, self.given)
+        let job = &self.jobs[l];
+        Fact::new(job, self.keys.get(job.key_index), self.given)
     }
 
     #[inline(always)]

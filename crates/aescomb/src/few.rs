@@ -5,15 +5,17 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, POWERS, Tables};
+use crate::block::{Aligned, Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Tables};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::hashing::{EqualHashing, Hashing, Unreduced, hash_of};
+use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, Unreduced, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{Alike, Job};
+use crate::key_set::KeySet;
+use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, places_from_memory, some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::Places;
 use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_row};
 use crate::shape::{Holds, Shape};
@@ -176,33 +178,179 @@ fn in_rows<M: Pass>(len: usize) -> usize {
     }
 }
 
+/// The keys of a few messages.
+pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
+    /// How many powers rows of one message have.
+    const POWERS: usize;
+
+    fn unit(&self) -> S::Unit;
+    fn set(&self) -> KeySet<'k>;
+    /// Of lanes.
+    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k;
+    /// For blocks in lanes.
+    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
+    /// For counters of messages one by one, where there is a table.
+    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)>;
+    /// Makes what `under` wants.
+    fn prepare(&mut self);
+    /// Calls `f` with the key of message `l`.
+    fn under<R>(&self, l: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R;
+}
+
+/// One key for all.
+pub(crate) struct OneKey<'k, S: Isa> {
+    pub ciphers: &'k Ciphers<'k, S>,
+    pub key: &'k Expanded,
+    pub tables: (&'k Tables, Option<&'k FirstRounds>),
+}
+
+impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S> {
+    const POWERS: usize = POWERS;
+
+    #[inline(always)]
+    fn unit(&self) -> S::Unit {
+        self.ciphers.unit.s
+    }
+
+    #[inline(always)]
+    fn set(&self) -> KeySet<'k> {
+        self.key.into()
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k {
+        self.ciphers.unit
+    }
+
+    #[inline(always)]
+    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k {
+        Powers::of::<M>(self.tables.0)
+    }
+
+    #[inline(always)]
+    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)> {
+        Some((self.ciphers.unit, self.tables.1?))
+    }
+
+    #[inline(always)]
+    fn prepare(&mut self) {}
+
+    #[inline(always)]
+    fn under<R>(&self, _: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R {
+        f(self.ciphers, Powers::of::<M>(self.tables.0))
+    }
+}
+
+/// A key for each.
+pub(crate) struct KeyEach<'k, 'm, S: Isa> {
+    pub s: S,
+    pub set: KeySet<'k>,
+    pub of: [&'k Expanded; MAX_UNIT],
+    /// The keys in lanes.
+    pub lanes: &'k LaneKeys<MAX_UNIT>,
+    /// Powers, in modes that hash.
+    pub powers: [&'k FewRows; MAX_UNIT],
+    /// Memory for tables, in others.
+    pub tables: &'m mut [Tables; MAX_UNIT],
+}
+
+impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
+    const POWERS: usize = FEW_POWERS;
+
+    #[inline(always)]
+    fn unit(&self) -> S::Unit {
+        self.s.unit()
+    }
+
+    #[inline(always)]
+    fn set(&self) -> KeySet<'k> {
+        self.set
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k {
+        per_lane::<_, M, _>(self.s.unit(), self.lanes)
+    }
+
+    #[inline(always)]
+    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k {
+        self.powers
+    }
+
+    #[inline(always)]
+    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)> {
+        None
+    }
+
+    #[inline(always)]
+    fn prepare(&mut self) {
+        if const { hash_of::<M>().is_none() && M::SHAPE.along().tables > 0 } {
+            for (key, tables) in self.of.iter().zip(&mut *self.tables).take(N) {
+                M::tables(self.s, key, 0, &mut tables.rows);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn under<R>(&self, l: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R {
+        let key = self.of[l];
+        let keys = self.s.keys(key, M::SHAPE.uses);
+        let ciphers = &Ciphers::new::<M>(self.s, (&keys, key));
+        let powers = match const { hash_of::<M>().is_some() } {
+            true => Powers::few(self.powers[l]),
+            false => Powers::of::<M>(&self.tables[l]),
+        };
+        f(ciphers, powers)
+    }
+}
+
+/// How `N` messages are done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blocks {
+    /// In lanes: they have as many.
+    Equal,
+    /// In lanes.
+    Mixed,
+    OneByOne,
+}
+
+#[inline(always)]
+fn blocks_of<M: Pass>(jobs: &[Job]) -> Blocks {
+    const {
+        let fits = M::SHAPE.along().lanes_below < 16 * FEW_POWERS;
+        assert!(hash_of::<M>().is_none() || fits);
+    };
+    if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
+        Blocks::Equal
+    } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
+        Blocks::Mixed
+    } else {
+        Blocks::OneByOne
+    }
+}
+
 /// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
-pub(crate) fn few<S: Isa, M: Pass, const N: usize>(
-    c: &Ciphers<'_, S>,
-    key: &Expanded,
-    tables: (&Tables, Option<&FirstRounds>),
+pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
+    keys: K,
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
-    let few = &Few::new(c.unit.s, jobs, key, verdicts.is_some());
+    let (u, c) = (keys.unit(), keys.lanes());
+    let few = &Few::new(u, jobs, keys.set(), verdicts.is_some());
     let h = M::header(few);
     let sums = &Cell::new(None);
     whole::<S::Unit, M, N>(
         few,
-        &Unreduced { c: c.unit, sums },
+        &Unreduced { u, c, sums },
         h,
         verdicts,
         #[inline(always)]
-        |state| {
-            if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
-                equal::<S::Unit, M, N>(few, c.unit, tables.0, sums, state)
-            } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
-                mixed::<S::Unit, M, N>(few, c.unit, state)
-            } else {
-                one_by_one::<S, M, N>(c, tables, jobs, sums, state)
-            }
+        |state| match blocks_of::<M>(jobs) {
+            Blocks::Equal => equal::<S::Unit, M, N>(few, c, keys.powers(), sums, state),
+            Blocks::Mixed => mixed::<S::Unit, M, N>(few, c, state),
+            Blocks::OneByOne => one_by_one::<S, M, K, N>(keys, jobs, sums, state),
         },
     );
 }
@@ -247,14 +395,14 @@ fn are_equal<M: Pass>(jobs: &[Job]) -> bool {
 #[inline(always)]
 fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
-    c: Uniform<'_, U>,
-    tables: &Tables,
+    c: impl Cipher<W = U::W>,
+    powers: impl PowersOfLanes<U>,
     sums: &Cell<Option<Sums<U>>>,
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
     let (u, jobs) = (few.s, few.jobs);
     let rows = rows_of::<M>(&jobs[0]);
-    let hashing = EqualHashing::new::<M>(u, tables, rows + 1);
+    let hashing = EqualHashing::new(u, powers, rows + 1);
     let any = match const { M::SHAPE.along().ends_alike } {
         true => jobs.iter().fold(0, |any, job| any | job.len) % 16,
         false => 0,
@@ -301,7 +449,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
 #[inline(always)]
 fn mixed<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
-    c: Uniform<'_, U>,
+    c: impl Cipher<W = U::W>,
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
     let (u, jobs) = (few.s, few.jobs);
@@ -373,47 +521,54 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
 
 /// The rows of one message after the other.
 #[inline(always)]
-fn one_by_one<S: Isa, M: Pass, const N: usize>(
-    c: &Ciphers<'_, S>,
-    (tables, first): (&Tables, Option<&FirstRounds>),
+fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
+    mut keys: K,
     jobs: &[Job; N],
     sums_of_all: &Cell<Option<Sums<S::Unit>>>,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
-    let u = c.unit.s;
+    let u = keys.unit();
     let mut before = Aligned([[[0; 16]; MAX_UNIT]; MAX_STATE]);
     for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
         u.store_row(*x, blocks);
     }
-    let counter = const { counter_of::<S, M>() };
+    keys.prepare();
+    let counter = match (const { counter_of::<S, M>() }, keys.counting()) {
+        (Some((i, nonce)), Some((c, first))) => Some((i, nonce, c, first)),
+        _ => None,
+    };
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
-    if let Some((i, _)) = counter {
-        u.store_row(Places::base(&c.unit, state.blocks()[i]), &mut bases.0);
+    if let Some((i, _, c, _)) = counter {
+        u.store_row(Places::base(&c, state.blocks()[i]), &mut bases.0);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
     let mut products = [sums; 3];
     let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
-        let counters = match (counter, first) {
-            (Some((i, nonce)), Some(first)) => {
+        let counters = match counter {
+            Some((i, nonce, _, first)) => {
                 let public = job.nonce_len as usize == nonce;
                 let base = u.splat(&bases.0[l]);
                 Some(Places::new(first, &before.0[i][l], base, public))
             }
-            _ => None,
+            None => None,
         };
         let state = M::State::from_fn(
             #[inline(always)]
             |i| match counter {
-                Some((counter, _)) if counter == i => u.splat(&[0; 16]),
+                Some((counter, ..)) if counter == i => u.splat(&[0; 16]),
                 _ => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
             },
         );
         let counters = counters.as_ref();
-        let (after, sums_of_run) = match rows::<M>(job.len) >= S::LANES {
-            true => all_of::<S, M, true>(c, tables, counters, job, state),
-            false => all_of::<S, M, false>(c, tables, counters, job, state),
-        };
+        let (after, sums_of_run) = keys.under(
+            l,
+            #[inline(always)]
+            |c, powers| match rows::<M>(job.len) >= S::LANES {
+                true => all_of::<S, M, true>(c, powers, counters, job, state),
+                false => all_of::<S, M, false>(c, powers, counters, job, state),
+            },
+        );
         if let Some(i) = const { block_of::<M>(true) } {
             sums[l] = after.blocks()[i];
             for (all, one) in products.iter_mut().zip(sums_of_run) {
@@ -431,7 +586,7 @@ fn one_by_one<S: Isa, M: Pass, const N: usize>(
     let is_zero = const { hash_of::<M>().is_some() }
         && jobs
             .iter()
-            .all(|job| (1..POWERS).contains(&rows_of::<M>(job)));
+            .all(|job| (1..K::POWERS).contains(&rows_of::<M>(job)));
     let sums = match is_zero {
         true => u.splat(&[0; 16]),
         false => u.fold_each(&sums),
@@ -472,15 +627,15 @@ const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
 #[inline(always)]
 fn all_of<S: Isa, M: Pass, const LONG: bool>(
     c: &Ciphers<'_, S>,
-    tables: &Tables,
+    powers: Powers<'_>,
     places: Option<&Places<'_, S::Unit>>,
     job: &Job,
     state: M::State<UnitOf<S>>,
 ) -> (M::State<UnitOf<S>>, Sums<S::Unit>) {
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    let hashing = &Hashing::new::<M>(
+    let hashing = &Hashing::new(
         c.unit.s,
-        (tables, S::LANES),
+        (powers, S::LANES),
         0,
         in_rows::<M>(len).div_ceil(16) + 1,
     );

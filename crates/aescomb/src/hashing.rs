@@ -6,20 +6,57 @@
 //! for a register.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, POWERS, Tables};
+use crate::block::{Block, FEW_POWERS, FewRows, MAX_UNIT, POWERS, Rows, Tables};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
 use crate::pass::{Pass, State};
 use crate::schedule::Way;
 use crate::shape::Holds;
 use core::cell::Cell;
+use core::mem::MaybeUninit;
+
+/// What a message's rows take of its key's tables: powers, in modes that hash.
+#[derive(Clone, Copy)]
+pub(crate) struct Powers<'t> {
+    /// From the last to the first, and room for a register.
+    pub rows: &'t [Block],
+    /// How many there are.
+    count: usize,
+    /// In the same places the sums of their halves.
+    halves: Option<&'t MaybeUninit<Rows>>,
+}
+
+impl<'t> Powers<'t> {
+    /// Those that a key keeps.
+    #[inline(always)]
+    pub(crate) fn of<M: Pass>(tables: &'t Tables) -> Self {
+        Powers {
+            rows: &tables.rows,
+            count: POWERS,
+            halves: match const { has_halves::<M>() } {
+                true => Some(&tables.halves),
+                false => None,
+            },
+        }
+    }
+
+    /// The few of a key that is one of many.
+    #[inline(always)]
+    pub(crate) fn few(rows: &'t FewRows) -> Self {
+        Powers {
+            rows,
+            count: FEW_POWERS,
+            halves: None,
+        }
+    }
+}
 
 /// The hash of one message, whose products are summed up before they are reduced: of a
 /// run of n blocks `(hash ^ x_1) H^n ^ x_2 H^(n-1) ^ ... ^ x_n H`.
 pub(crate) struct Hashing<'t, U: Isa> {
     u: U,
     /// The powers of H, from the last to the first.
-    pub tables: &'t Tables,
+    pub powers: Powers<'t>,
     /// How many lanes rows have.
     lanes: usize,
     /// The place of the next block's power.
@@ -27,28 +64,25 @@ pub(crate) struct Hashing<'t, U: Isa> {
     /// Blocks that come after this run.
     left: Cell<usize>,
     sums: Cell<Sums<U>>,
-    /// Whether tables have the halves of powers.
-    has_halves: bool,
 }
 
 impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
     /// one by one.
     #[inline(always)]
-    pub(crate) fn new<M: Pass>(
+    pub(crate) fn new(
         u: U,
-        (tables, lanes): (&'t Tables, usize),
+        (powers, lanes): (Powers<'t>, usize),
         single: usize,
         blocks: usize,
     ) -> Self {
         let hashing = Hashing {
             u,
-            tables,
+            powers,
             lanes,
             next: Cell::new(0),
             left: Cell::new(blocks),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
-            has_halves: const { has_halves::<M>() },
         };
         hashing.begin(single);
         hashing
@@ -64,12 +98,12 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// row does.
     #[inline(always)]
     fn begin(&self, single: usize) {
-        let left = self.left.get();
-        let run = match left > POWERS {
-            true => single + (POWERS - single) / self.lanes * self.lanes,
+        let (left, count) = (self.left.get(), self.powers.count);
+        let run = match left > count {
+            true => single + (count - single) / self.lanes * self.lanes,
             false => left,
         };
-        self.next.set(POWERS - run);
+        self.next.set(count - run);
         self.left.set(left - run);
     }
 
@@ -80,7 +114,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         let at = self.next.get();
         let next = at + blocks;
         // `add` rests on it.
-        assert!(next <= POWERS);
+        assert!(next <= self.powers.count);
         self.next.set(next);
         (at, self.ends(next))
     }
@@ -88,7 +122,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// Whether a run ends here, and its sums are to be reduced.
     #[inline(always)]
     pub(crate) fn ends(&self, next: usize) -> bool {
-        next == POWERS
+        next == self.powers.count
     }
 
     /// Hashes the first `blocks` blocks of `hash ^ x`. Until a run ends, the hash is
@@ -127,13 +161,13 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// which `advance` has given.
     #[inline(always)]
     pub(crate) fn add<S: Isa<Unit = U>>(&self, s: S, x: S::W, at: usize, blocks: usize) {
-        let Tables { rows, halves } = self.tables;
+        let Powers { rows, halves, .. } = self.powers;
         // SAFETY: there are `blocks` powers there, and room for a register.
         let powers = unsafe { row_of(s, rows.as_ptr().add(at), blocks) };
-        let halves = match self.has_halves {
+        let halves = match halves {
             // SAFETY: as above; they were written with the powers.
-            true => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
-            false => powers.sum_halves(),
+            Some(halves) => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
+            None => powers.sum_halves(),
         };
         let powers = (powers, halves);
         self.sums.set(s.add_products(self.sums.get(), x, powers));
@@ -142,7 +176,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// The n-th power.
     #[inline(always)]
     pub(crate) fn power(&self, n: usize) -> &Block {
-        &self.tables.rows[POWERS - n]
+        &self.powers.rows[self.powers.count - n]
     }
 }
 
@@ -183,37 +217,71 @@ impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
 /// Blocks of messages that have as many, side by side: the products of their hashes are summed up,
 /// and reduced after the last.
 #[derive(Clone, Copy)]
-pub(crate) struct Equal<'k, 't, U: Isa> {
-    c: Uniform<'k, U>,
-    hashing: &'t EqualHashing<'t, U>,
+pub(crate) struct Equal<'t, U: Isa, C, P> {
+    c: C,
+    hashing: &'t EqualHashing<U, P>,
     /// How many bytes they have, where they are not whole, in all bytes.
     count: Option<U::W>,
 }
 
 /// What is summed up, and how many blocks are left.
-pub(crate) struct EqualHashing<'t, U: Isa> {
-    tables: &'t Tables,
+pub(crate) struct EqualHashing<U: Isa, P> {
+    u: U,
+    powers: P,
     left: Cell<usize>,
     sums: Cell<Sums<U>>,
-    /// Whether tables have the halves of powers.
-    has_halves: bool,
 }
 
-impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
+/// Powers for messages in lanes.
+pub(crate) trait PowersOfLanes<U: Isa>: Copy {
+    /// The n-th, and the sums of the halves.
+    fn get(&self, u: U, n: usize) -> (U::W, U::W);
+}
+
+/// Under one key.
+impl<U: Isa> PowersOfLanes<U> for Powers<'_> {
+    #[inline(always)]
+    fn get(&self, u: U, n: usize) -> (U::W, U::W) {
+        let at = self.count - n;
+        let power = u.splat(&self.rows[at]);
+        match self.halves {
+            // SAFETY: they were written with the powers.
+            Some(halves) => (power, u.splat(unsafe { &halves.assume_init_ref()[at] })),
+            None => (power, power.sum_halves()),
+        }
+    }
+}
+
+/// With a key for each lane.
+impl<U: Isa> PowersOfLanes<U> for [&FewRows; MAX_UNIT] {
+    #[inline(always)]
+    fn get(&self, u: U, n: usize) -> (U::W, U::W) {
+        let at = FEW_POWERS - n;
+        // SAFETY: each has a block there.
+        let power = unsafe { u.gather(self.as_ptr().cast(), at * 16) };
+        (power, power.sum_halves())
+    }
+}
+
+impl<U: Isa<Unit = U>, P: PowersOfLanes<U>> EqualHashing<U, P> {
     /// Of `blocks` blocks of each message, at most as many as there are powers.
     #[inline(always)]
-    pub(crate) fn new<M: Pass>(u: U, tables: &'t Tables, blocks: usize) -> Self {
+    pub(crate) fn new(u: U, powers: P, blocks: usize) -> Self {
         EqualHashing {
-            tables,
+            u,
+            powers,
             left: Cell::new(blocks),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
-            has_halves: const { has_halves::<M>() },
         }
     }
 
     /// The cipher of the next rows, or of the last one, of whose blocks `count` bytes count.
     #[inline(always)]
-    pub(crate) fn cipher<'k>(&'t self, c: Uniform<'k, U>, count: Option<U::W>) -> Equal<'k, 't, U> {
+    pub(crate) fn cipher<C: Cipher<W = U::W>>(
+        &self,
+        c: C,
+        count: Option<U::W>,
+    ) -> Equal<'_, U, C, P> {
         Equal {
             c,
             hashing: self,
@@ -230,12 +298,13 @@ impl<'t, U: Isa<Unit = U>> EqualHashing<'t, U> {
 /// Messages in lanes, of whose hashes there may be sums of products that are not reduced: until the
 /// last block, which is hashed with the first power.
 #[derive(Clone, Copy)]
-pub(crate) struct Unreduced<'k, 't, U: Isa> {
-    pub c: Uniform<'k, U>,
+pub(crate) struct Unreduced<'t, U: Isa, C> {
+    pub u: U,
+    pub c: C,
     pub sums: &'t Cell<Option<Sums<U>>>,
 }
 
-impl<U: Isa<Unit = U>> Cipher for Unreduced<'_, '_, U> {
+impl<U: Isa<Unit = U>, C: Cipher<W = U::W>> Cipher for Unreduced<'_, U, C> {
     type W = U::W;
 
     as_before!();
@@ -247,12 +316,17 @@ impl<U: Isa<Unit = U>> Cipher for Unreduced<'_, '_, U> {
         };
         let power = self.subkey(0);
         let power = (power, power.sum_halves());
-        let u = self.c.s;
+        let u = self.u;
         u.reduce_each::<F>(u.add_products(sums, hash ^ x, power))
     }
 }
 
-impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
+impl<U, C, P> Cipher for Equal<'_, U, C, P>
+where
+    U: Isa<Unit = U>,
+    C: Cipher<W = U::W>,
+    P: PowersOfLanes<U>,
+{
     type W = U::W;
 
     as_before!();
@@ -268,23 +342,14 @@ impl<U: Isa<Unit = U>> Cipher for Equal<'_, '_, U> {
     #[inline(always)]
     fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
         let EqualHashing {
-            tables,
+            u,
+            powers,
             left,
             sums,
-            has_halves,
         } = self.hashing;
-        let at = POWERS - left.get();
-        let power = self.c.splat(&tables.rows[at]);
-        let halves = match *has_halves {
-            // SAFETY: they were written with the powers.
-            true => self
-                .c
-                .splat(unsafe { &tables.halves.assume_init_ref()[at] }),
-            false => power.sum_halves(),
-        };
+        let power = powers.get(*u, left.get());
         left.set(left.get() - 1);
-        let power = (power, halves);
-        sums.set(self.c.s.add_products(sums.get(), hash ^ x, power));
+        sums.set(u.add_products(sums.get(), hash ^ x, power));
         self.c.zero()
     }
 }

@@ -156,7 +156,7 @@ impl Product for Plain {
 /// The pointer methods are `unsafe`: what they read or write must be valid for
 /// the stated number of bytes.
 #[allow(unsafe_code)] // declared here, used in the files that may
-pub(crate) trait Isa: Copy {
+pub(crate) trait Isa: Copy + 'static {
     type W: Wide;
     /// A key in this instruction set's own form.
     type Keys: 'static;

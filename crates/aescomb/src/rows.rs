@@ -13,7 +13,7 @@ use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
-use crate::hashing::{Hashing, hash_of};
+use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Wide};
 use crate::pass::{Pass, State, uniform};
 use crate::places::Places;
@@ -82,26 +82,26 @@ type Late<S> = Cell<(<S as Isa>::W, usize)>;
 
 /// Blocks of messages that have not as many, side by side, of which so many bytes count.
 #[derive(Clone, Copy)]
-pub(crate) struct Mixed<'k, S: Isa> {
-    c: Uniform<'k, S>,
-    count: S::W,
+pub(crate) struct Mixed<C: Cipher> {
+    c: C,
+    count: C::W,
 }
 
-impl<'k, S: Isa> Mixed<'k, S> {
+impl<C: Cipher> Mixed<C> {
     /// `count` has how many in all bytes of a block.
     #[inline(always)]
-    pub(crate) fn new(c: Uniform<'k, S>, count: S::W) -> Self {
+    pub(crate) fn new(c: C, count: C::W) -> Self {
         Mixed { c, count }
     }
 }
 
-impl<S: Isa> Cipher for Mixed<'_, S> {
-    type W = S::W;
+impl<C: Cipher> Cipher for Mixed<C> {
+    type W = C::W;
 
     as_before!();
 
     #[inline(always)]
-    fn within(&self, y: S::W) -> S::W {
+    fn within(&self, y: C::W) -> C::W {
         y & self.count.first_bytes()
     }
 }
@@ -122,7 +122,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     /// With its multiples in the tables.
     #[inline(always)]
     fn stride_of(&self, _: usize) -> S::W {
-        self.splat(&self.hashing.tables.rows[S::LANES])
+        self.splat(&self.hashing.powers.rows[S::LANES])
     }
 
     #[inline(always)]
@@ -171,7 +171,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     #[inline(always)]
     fn horner<F: Product>(&self, last: S::W, x: S::W, _: usize) -> S::W {
         let mut x = x;
-        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.tables.rows[SECOND..]);
+        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.powers.rows[SECOND..]);
         x
     }
 
@@ -215,7 +215,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         let s = self.c.s;
         let bits = S::LANES.ilog2();
         let up = l(bits + (row + 1).trailing_zeros());
-        let adds = table_row(s, self.hashing.tables, SECOND);
+        let adds = table_row(s, self.hashing.powers.rows, SECOND);
         let used = offset ^ S::W::select(one_lane(s, S::LANES - 1), up, adds);
         let next = match bits {
             0 => offset ^ up,
@@ -309,7 +309,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
                 #[inline(always)]
                 |i| u.splat(&state[i]),
             );
-            let hashing = Hashing::new::<M>(u, (tables, S::LANES), 0, rows.len());
+            let hashing = Hashing::new(u, (Powers::of::<M>(tables), S::LANES), 0, rows.len());
             // SAFETY: the caller's.
             let w = unsafe {
                 all_rows::<S, M, true, false>(
@@ -398,6 +398,12 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
             #[inline(always)]
             |i| match (v.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
                 (Some(v), Some(Holds::Sum)) => s.sum(*v),
+                // The last row begins with the same in all lanes.
+                (Some(v), Some(Holds::Counter { .. }))
+                    if ENDS && const { !is_stepped::<S, M>() } && places.is_none() =>
+                {
+                    u.splat(&lane(u, s.first(*v), 0))
+                }
                 (Some(v), _) => s.first(*v),
                 _ => u.splat(&[0; 16]),
             },
@@ -565,7 +571,7 @@ fn spread<S: Isa, M: Pass>(
             _ => c.zero(),
         },
     );
-    let tables = table_row(s, c.hashing.tables, 0);
+    let tables = table_row(s, c.hashing.powers.rows, 0);
     M::spread(&mut w, &c, s.iota(), tables);
     w
 }
@@ -622,9 +628,8 @@ pub(crate) fn folded<U: Isa<Unit = U>, M: Pass>(u: U, state: M::State<U::W>) -> 
 
 /// A row of tables.
 #[inline(always)]
-fn table_row<S: Isa>(s: S, tables: &Tables, from: usize) -> S::W {
-    // SAFETY: there is room for `MAX_LANES` blocks from 0 and from `SECOND` on.
-    unsafe { s.load(tables.rows[from..].as_ptr().cast()) }
+fn table_row<S: Isa>(s: S, rows: &[Block], from: usize) -> S::W {
+    s.load_from(&rows[from..])
 }
 
 /// A text in the order of lanes. Where rows of a group are not one block after the

@@ -10,9 +10,9 @@
 
 use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, NO_TABLES, Tables};
 use crate::cipher::{Cipher, Uniform};
-use crate::expanded::{Expanded, RawKey};
+use crate::expanded::{Expanded, FirstRounds, RawKey};
 use crate::facts::Few;
-use crate::hashing::{Hashing, Single};
+use crate::hashing::{Hashing, Powers, Single};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
@@ -178,9 +178,13 @@ fn pass<S: Isa, G: Program, M: Pass>(
         ))
     } else {
         let keys = s.keys(key, G::First::SHAPE.uses);
+        let powers = Powers::of::<M>(tables);
         let tag = match rows::<M>(job.0.len) >= S::LANES {
-            true => along::<S, G, M, true>(s, (&keys, key), tables, job, made, verdict),
-            false => along::<S, G, M, false>(s, (&keys, key), tables, job, made, verdict),
+            true => {
+                let tables = (powers, counters::<S, M>(s, key));
+                along::<S, G, M, true>(s, (&keys, key), tables, job, made, verdict)
+            }
+            false => along::<S, G, M, false>(s, (&keys, key), (powers, None), job, made, verdict),
         };
         lane(s.unit(), tag, 0)
     }
@@ -191,7 +195,7 @@ fn pass<S: Isa, G: Program, M: Pass>(
 pub(crate) fn solo<S: Isa, M: Pass>(
     s: S,
     (keys, key): (&S::Keys, &Expanded),
-    tables: &Tables,
+    tables: (Powers<'_>, Option<&FirstRounds>),
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
@@ -207,7 +211,7 @@ pub(crate) fn solo<S: Isa, M: Pass>(
 fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     s: S,
     (keys, key): (&S::Keys, &Expanded),
-    tables: &Tables,
+    (powers, first): (Powers<'_>, Option<&FirstRounds>),
     (job, given): (&Job, bool),
     made: Option<&Block>,
     verdict: Option<&mut Block>,
@@ -223,7 +227,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         true => (len + 15) >> 4,
         false => rows.end,
     };
-    let hashing = &Hashing::new::<M>(u, (tables, S::LANES), data, data + blocks + 1);
+    let hashing = &Hashing::new(u, (powers, S::LANES), data, data + blocks + 1);
     let few = &Few::new(u, core::array::from_ref(job), key, given);
     // Before the keys are loaded: it may call, and they would be saved around the call.
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
@@ -243,7 +247,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
             let mut start = Aligned([[0; 16]; MAX_UNIT]);
             // Short messages would only wait for them.
             let first = match LONG {
-                true => counters::<S, M>(s, key),
+                true => first,
                 false => None,
             };
             let places = match (const { counter_of::<S, M>() }, first) {

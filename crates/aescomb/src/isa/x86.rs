@@ -35,7 +35,7 @@ pub(crate) use words::Words;
 /// # Safety
 /// Where `detected` says so, the CPU has the features that `run` enables. They include what
 /// the methods of `V` need, and the features of `One` and of [`NiOne`].
-pub(crate) unsafe trait InstructionSet: Copy {
+pub(crate) unsafe trait InstructionSet: Copy + 'static {
     /// A register.
     type V: Vector;
     /// What single registers are compiled for.

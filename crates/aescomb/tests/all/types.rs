@@ -108,7 +108,9 @@ fn debug_shows_no_key_bytes() {
     for mode in Mode::ALL {
         for len in mode.info().key_bytes {
             // No byte that could be a number of lanes, an index or a short length.
-            let raw: Vec<u8> = (0..*len).map(|i| 0x80 | (i as u8).wrapping_mul(5)).collect();
+            let raw: Vec<u8> = (0..*len)
+                .map(|i| 0x80 | (i as u8).wrapping_mul(5))
+                .collect();
             let key = AnyKey::for_mode(*mode, &raw).expect("a good key");
             let [plain, pretty] = texts(&key);
             let bits = len * 8 / (1 + usize::from(mode.info().two_keys));

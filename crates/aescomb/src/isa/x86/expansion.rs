@@ -253,7 +253,7 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
     };
     // SAFETY: the caller's.
     unsafe {
-        if const { V::BLOCKS > 1 } {
+        if const { V::BLOCKS > 1 && U > 1 } {
             let raw = [gather_keys(of, offset), gather_keys(of, offset + 16)];
             expand_row(keys, raw.map(Words::<V, U>), (rounds - 6) * 4, which);
             return;
