@@ -4,7 +4,7 @@
 
 use crate::backend::{Backend, is_zen4};
 use crate::block::{
-    Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, POWERS, Tables,
+    Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
 };
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
@@ -37,15 +37,13 @@ pub(crate) struct Memory {
     /// For a few messages under keys of their own.
     few_keys: Box<LaneKeys<MAX_UNIT>>,
     few_rows: Box<[FewRows; MAX_UNIT]>,
-    few_tables: Box<[Tables; MAX_UNIT]>,
+    few_tables: Box<[Rows; MAX_UNIT]>,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
         *self.few_rows = [NO_FEW_ROWS; MAX_UNIT];
-        for tables in &mut *self.few_tables {
-            tables.rows = NO_TABLES.rows;
-        }
+        *self.few_tables = [NO_TABLES.rows; MAX_UNIT];
         zeroize::optimization_barrier(&self.few_rows);
         zeroize::optimization_barrier(&self.few_tables);
     }
@@ -60,7 +58,7 @@ impl Memory {
             derived: Box::new(LaneKeys::new()),
             few_keys: Box::new(LaneKeys::new()),
             few_rows: Box::new([NO_FEW_ROWS; MAX_UNIT]),
-            few_tables: Box::new([NO_TABLES; MAX_UNIT]),
+            few_tables: Box::new([NO_TABLES.rows; MAX_UNIT]),
         }
     }
 }
@@ -350,12 +348,14 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                     span::<S, G::First>(s, (keys, key), first, job);
                 }
             } else {
-                let fetch = |job: &Job| fetch::<S, G::First>(s, work.keys.get(job.key_index));
-                let mut ahead = work.jobs.iter();
-                ahead.by_ref().take(AHEAD).for_each(fetch);
-                for job in work.jobs {
+                let jobs = work.jobs;
+                let mut ahead = 0;
+                for (i, job) in jobs.iter().enumerate() {
+                    while ahead <= i + AHEAD && ahead < jobs.len() {
+                        fetch::<S, G::First>(s, work.keys.get(jobs[ahead].key_index));
+                        ahead += 1;
+                    }
                     let key = work.keys.get(job.key_index);
-                    ahead.next().map(fetch);
                     span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), None, job);
                 }
             }
@@ -526,13 +526,21 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             let i = group[0];
             let job = &jobs[i as usize];
             let key = keys.get(job.key_index);
-            // Nothing to put beside it.
-            if group.len() == 1 {
-                let verdict = verdicts.as_mut().map(|all| &mut all[i as usize]);
-                if const { one_lane_is_all::<G>() } {
-                    left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
-                } else {
-                    left_over::<S, G>(s, key, job, verdict);
+            // Nothing to put beside it, or too little.
+            if group.len() == 1
+                || const { derives_alone::<S, G>() }
+                    && group.len() <= MAX_ALONE
+                    && too_few(jobs, group)
+            {
+                for i in group {
+                    let job = &jobs[*i as usize];
+                    let key = keys.get(job.key_index);
+                    let verdict = verdicts.as_mut().map(|all| &mut all[*i as usize]);
+                    if const { one_lane_is_all::<G>() } {
+                        left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
+                    } else {
+                        left_over::<S, G>(s, key, job, verdict);
+                    }
                 }
                 continue;
             }
@@ -578,6 +586,25 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             }
         }
     }
+}
+
+/// Larger groups are always worth it.
+const MAX_ALONE: usize = 10;
+
+/// Whether messages have keys that are derived for them, and may go one by one all the same.
+const fn derives_alone<S: Isa, G: Program>() -> bool {
+    G::First::SHAPE.own.is_some() && is_alone::<S, G>()
+}
+
+/// Whether a group that derives a key for each message takes longer than its messages one by one: in
+/// rows of the group, it costs 26 and five quarters of the longest message, one of them 8 and a
+/// seventh.
+#[inline(never)]
+fn too_few(jobs: &[Job], group: &[u32]) -> bool {
+    let blocks = |i: &u32| jobs[*i as usize].len / 16;
+    let longest = group.iter().map(blocks).max().unwrap_or(0);
+    let alone = group.iter().map(|i| 8 + blocks(i) / 7).sum::<usize>();
+    alone < 26 + longest * 5 / 4
 }
 
 /// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
@@ -753,8 +780,8 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                             }
                         })
                     } else {
-                        M::tables(s, key, 0, &mut few_tables[0].rows);
-                        Powers::of::<M>(&few_tables[0])
+                        M::tables(s, key, 0, &mut few_tables[0]);
+                        Powers::none(&few_tables[0])
                     };
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
                     let keys = &s.keys(key, M::SHAPE.uses);
@@ -788,13 +815,11 @@ fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> boo
 /// The few powers of a key.
 #[inline(never)]
 fn few_rows_of<S: Isa, M: Pass>(s: S, key: &Expanded) -> FewRows {
-    let mut tables = NO_TABLES;
+    let mut rows = NO_FEW_ROWS;
     s.enter(
         #[inline(always)]
-        || M::tables(s, key, FEW_POWERS, &mut tables.rows),
+        || M::tables(s, key, FEW_POWERS, &mut rows),
     );
-    let mut rows = NO_FEW_ROWS;
-    rows.copy_from_slice(&tables.rows[POWERS - FEW_POWERS..]);
     rows
 }
 

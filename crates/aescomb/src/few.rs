@@ -5,7 +5,9 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Tables};
+use crate::block::{
+    Aligned, Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
+};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
@@ -182,6 +184,8 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// How many powers rows of one message have.
     const POWERS: usize;
+    /// Whether there is a table for counters of messages one by one.
+    const COUNTS: bool;
 
     fn unit(&self) -> S::Unit;
     fn set(&self) -> KeySet<'k>;
@@ -189,8 +193,10 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k;
     /// For blocks in lanes.
     fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
-    /// For counters of messages one by one, where there is a table.
-    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)>;
+    /// That table.
+    fn counting(&self) -> Option<&'k FirstRounds>;
+    /// What [`Places`] begin with.
+    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S>;
     /// Makes what `under` wants.
     fn prepare(&mut self);
     /// Calls `f` with the key of message `l`.
@@ -206,6 +212,7 @@ pub(crate) struct OneKey<'k, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S> {
     const POWERS: usize = POWERS;
+    const COUNTS: bool = true;
 
     #[inline(always)]
     fn unit(&self) -> S::Unit {
@@ -228,8 +235,13 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
-    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)> {
-        Some((self.ciphers.unit, self.tables.1?))
+    fn counting(&self) -> Option<&'k FirstRounds> {
+        self.tables.1
+    }
+
+    #[inline(always)]
+    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S> {
+        Places::base(&self.ciphers.unit, counters)
     }
 
     #[inline(always)]
@@ -251,11 +263,12 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     /// Powers, in modes that hash.
     pub powers: [&'k FewRows; MAX_UNIT],
     /// Memory for tables, in others.
-    pub tables: &'m mut [Tables; MAX_UNIT],
+    pub tables: &'m mut [Rows; MAX_UNIT],
 }
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
+    const COUNTS: bool = false;
 
     #[inline(always)]
     fn unit(&self) -> S::Unit {
@@ -278,15 +291,20 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn counting(&self) -> Option<(Uniform<'k, S::Unit>, &'k FirstRounds)> {
+    fn counting(&self) -> Option<&'k FirstRounds> {
         None
+    }
+
+    #[inline(always)]
+    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S> {
+        counters
     }
 
     #[inline(always)]
     fn prepare(&mut self) {
         if const { hash_of::<M>().is_none() && M::SHAPE.along().tables > 0 } {
             for (key, tables) in self.of.iter().zip(&mut *self.tables).take(N) {
-                M::tables(self.s, key, 0, &mut tables.rows);
+                M::tables(self.s, key, 0, tables);
             }
         }
     }
@@ -298,34 +316,9 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
         let ciphers = &Ciphers::new::<M>(self.s, (&keys, key));
         let powers = match const { hash_of::<M>().is_some() } {
             true => Powers::few(self.powers[l]),
-            false => Powers::of::<M>(&self.tables[l]),
+            false => Powers::none(&self.tables[l]),
         };
         f(ciphers, powers)
-    }
-}
-
-/// How `N` messages are done.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Blocks {
-    /// In lanes: they have as many.
-    Equal,
-    /// In lanes.
-    Mixed,
-    OneByOne,
-}
-
-#[inline(always)]
-fn blocks_of<M: Pass>(jobs: &[Job]) -> Blocks {
-    const {
-        let fits = M::SHAPE.along().lanes_below < 16 * FEW_POWERS;
-        assert!(hash_of::<M>().is_none() || fits);
-    };
-    if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
-        Blocks::Equal
-    } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
-        Blocks::Mixed
-    } else {
-        Blocks::OneByOne
     }
 }
 
@@ -337,20 +330,32 @@ pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
-    let (u, c) = (keys.unit(), keys.lanes());
+    const {
+        let fits = M::SHAPE.along().lanes_below < 16 * FEW_POWERS;
+        assert!(hash_of::<M>().is_none() || fits);
+    };
+    let u = keys.unit();
     let few = &Few::new(u, jobs, keys.set(), verdicts.is_some());
     let h = M::header(few);
     let sums = &Cell::new(None);
     whole::<S::Unit, M, N>(
         few,
-        &Unreduced { u, c, sums },
+        &Unreduced {
+            u,
+            c: keys.lanes(),
+            sums,
+        },
         h,
         verdicts,
         #[inline(always)]
-        |state| match blocks_of::<M>(jobs) {
-            Blocks::Equal => equal::<S::Unit, M, N>(few, c, keys.powers(), sums, state),
-            Blocks::Mixed => mixed::<S::Unit, M, N>(few, c, state),
-            Blocks::OneByOne => one_by_one::<S, M, K, N>(keys, jobs, sums, state),
+        |state| {
+            if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
+                equal::<S::Unit, M, N>(few, keys.lanes(), keys.powers(), sums, state)
+            } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
+                mixed::<S::Unit, M, N>(few, keys.lanes(), state)
+            } else {
+                one_by_one::<S, M, K, N>(keys, jobs, sums, state)
+            }
         },
     );
 }
@@ -533,34 +538,35 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         u.store_row(*x, blocks);
     }
     keys.prepare();
-    let counter = match (const { counter_of::<S, M>() }, keys.counting()) {
-        (Some((i, nonce)), Some((c, first))) => Some((i, nonce, c, first)),
-        _ => None,
+    let counter = match const { K::COUNTS } {
+        true => const { counter_of::<S, M>() },
+        false => None,
     };
+    let first = keys.counting();
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
-    if let Some((i, _, c, _)) = counter {
-        u.store_row(Places::base(&c, state.blocks()[i]), &mut bases.0);
+    if let Some((i, _)) = counter {
+        u.store_row(keys.bases(state.blocks()[i]), &mut bases.0);
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
     let mut products = [sums; 3];
     let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
-        let counters = match counter {
-            Some((i, nonce, _, first)) => {
+        let counters = match (counter, first) {
+            (Some((i, nonce)), Some(first)) => {
                 let public = job.nonce_len as usize == nonce;
                 let base = u.splat(&bases.0[l]);
                 Some(Places::new(first, &before.0[i][l], base, public))
             }
-            None => None,
+            _ => None,
         };
+        let counters = counters.as_ref();
         let state = M::State::from_fn(
             #[inline(always)]
             |i| match counter {
-                Some((counter, ..)) if counter == i => u.splat(&[0; 16]),
+                Some((counter, _)) if counter == i => u.splat(&[0; 16]),
                 _ => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
             },
         );
-        let counters = counters.as_ref();
         let (after, sums_of_run) = keys.under(
             l,
             #[inline(always)]

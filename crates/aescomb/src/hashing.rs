@@ -40,6 +40,16 @@ impl<'t> Powers<'t> {
         }
     }
 
+    /// Tables of a mode that does not hash.
+    #[inline(always)]
+    pub(crate) fn none(rows: &'t Rows) -> Self {
+        Powers {
+            rows,
+            count: POWERS,
+            halves: None,
+        }
+    }
+
     /// The few of a key that is one of many.
     #[inline(always)]
     pub(crate) fn few(rows: &'t FewRows) -> Self {

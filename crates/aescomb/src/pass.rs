@@ -110,7 +110,7 @@
 //! A row that is not full is loaded with a mask; only its blocks count. With `ends_alike` a
 //! message that is done by itself has its last bytes there too, in place of a finish.
 
-use crate::block::Rows;
+use crate::block::Block;
 use crate::cipher::{Cipher, PerLane, Uniform};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
@@ -278,7 +278,7 @@ pub(crate) trait Pass {
     /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
     /// need, for messages of at most `blocks` blocks.
     #[inline(always)]
-    fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut Rows) {}
+    fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut [Block]) {}
 
     /// For [`Feed::Blocks`]: from the same state in all lanes to that of neighbouring
     /// blocks, the blocks that hold places; `places` are 0, 1, 2 ..., in both halves.

@@ -8,11 +8,13 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, NO_TABLES, Tables};
+use crate::block::{
+    Aligned, Block, FEW_POWERS, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Tables,
+};
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds, RawKey};
 use crate::facts::Few;
-use crate::hashing::{Hashing, Powers, Single};
+use crate::hashing::{Hashing, Powers, Single, hash_of};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
@@ -93,42 +95,66 @@ pub(crate) fn alone<S: Isa, G: Program>(
     verdict: Option<&mut Block>,
 ) {
     if const { G::First::SHAPE.own.is_none() } {
-        return passes::<S, G>(s, (key, tables), job, verdict);
+        let powers = Powers::of::<G::First>(tables);
+        return passes::<S, G>(s, (key, powers), job, verdict);
     }
-    let key = &derived::<S, G::First>(s, key, job, verdict.is_some());
-    let mut tables = NO_TABLES;
+    let own = &mut Expanded::of_rounds(key.rounds());
+    derive::<S, G::First>(s, key, job, verdict.is_some(), own);
     let blocks = job.data_len.div_ceil(16) + job.len.div_ceil(16) + 1;
-    if const { G::First::SHAPE.along().tables > 0 } {
-        G::First::tables(s, key, blocks, &mut tables.rows);
-    } else if const { G::Second::SHAPE.along().tables > 0 } {
-        G::Second::tables(s, key, blocks, &mut tables.rows);
-    }
-    passes::<S, G>(s, (key, &tables), job, verdict);
+    let (mut few, mut all);
+    // Zeros for all of them would take a third of a short message's time.
+    let few_suffice = const { has_powers::<G::First>() && has_powers::<G::Second>() };
+    let powers = if few_suffice && blocks <= FEW_POWERS {
+        few = NO_FEW_ROWS;
+        own_tables::<S, G>(s, own, blocks, &mut few);
+        Powers::few(&few)
+    } else {
+        all = NO_TABLES;
+        own_tables::<S, G>(s, own, blocks, &mut all.rows);
+        Powers::of::<G::First>(&all)
+    };
+    passes::<S, G>(s, (own, powers), job, verdict);
 }
 
-/// The key that the mode derives for the message.
+/// The tables of a derived key.
 #[inline(always)]
-fn derived<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool) -> Expanded {
+fn own_tables<S: Isa, G: Program>(s: S, key: &Expanded, blocks: usize, rows: &mut [Block]) {
+    if const { G::First::SHAPE.along().tables > 0 } {
+        G::First::tables(s, key, blocks, rows);
+    } else if const { G::Second::SHAPE.along().tables > 0 } {
+        G::Second::tables(s, key, blocks, rows);
+    }
+}
+
+/// Whether tables are powers, if there are any.
+const fn has_powers<M: Pass>() -> bool {
+    M::SHAPE.along().tables == 0 || hash_of::<M>().is_some()
+}
+
+/// Makes the key that the mode derives for the message.
+#[inline(always)]
+fn derive<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool, made: &mut Expanded) {
     let n = s.narrow();
     let keys = n.keys(key, M::SHAPE.uses);
     let h = M::header(&Few::new(n, core::array::from_ref(job), key, given));
     let bytes = (key.rounds() - 6) * 4;
     let own = M::derive(&uniform::<_, M>(n, &keys, key), &h, bytes);
     let raw = RawKey::of([n.last(own.first[0]), n.last(own.first[1])], bytes);
-    let mut made = Expanded::of_rounds(key.rounds());
-    let all = core::slice::from_mut(&mut made);
-    n.expand(&[raw.as_ref()], all, WhichKey::First);
+    n.expand(
+        &[raw.as_ref()],
+        core::slice::from_mut(made),
+        WhichKey::First,
+    );
     for (constant, x) in made.sub.iter_mut().zip(own.constants) {
         *constant = n.last(x);
     }
-    made
 }
 
 /// All passes under one key.
 #[inline(always)]
 fn passes<S: Isa, G: Program>(
     s: S,
-    key: (&Expanded, &Tables),
+    key: (&Expanded, Powers<'_>),
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
@@ -157,7 +183,7 @@ fn passes<S: Isa, G: Program>(
 #[inline(always)]
 fn pass<S: Isa, G: Program, M: Pass>(
     s: S,
-    (key, tables): (&Expanded, &Tables),
+    (key, powers): (&Expanded, Powers<'_>),
     job: (&Job, bool),
     made: Option<&Block>,
     verdict: Option<&mut Block>,
@@ -178,7 +204,6 @@ fn pass<S: Isa, G: Program, M: Pass>(
         ))
     } else {
         let keys = s.keys(key, G::First::SHAPE.uses);
-        let powers = Powers::of::<M>(tables);
         let tag = match rows::<M>(job.0.len) >= S::LANES {
             true => {
                 let tables = (powers, counters::<S, M>(s, key));

@@ -34,7 +34,7 @@ use super::Cobra;
 use super::pmac::{sevenfold, triple};
 use crate::about::{About, Registered};
 use crate::backend::Backend;
-use crate::block::{MAX_UNIT, Rows, SECOND};
+use crate::block::{Block, MAX_UNIT, SECOND};
 use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
@@ -178,7 +178,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// The powers of J^2 from the first on, as many as a register may have blocks.
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, _: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, _: usize, tables: &mut [Block]) {
         let square = s.splat(key.subkey(1));
         let mut power = square;
         for to in &mut tables[SECOND..][..MAX_UNIT] {

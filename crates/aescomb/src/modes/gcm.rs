@@ -22,7 +22,7 @@
 use super::{Gcm, Gmac};
 use crate::about::{About, Limits, Registered};
 use crate::backend::Backend;
-use crate::block::{MAX_LANES, POWERS, Rows};
+use crate::block::{Block, MAX_LANES, MAX_UNIT};
 use crate::bytes::filled;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
@@ -203,7 +203,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 
@@ -224,7 +224,12 @@ pub(super) const POWERS_COST: usize = 8;
 /// Of the key's first constant H, as many powers as `blocks` want and there is room for,
 /// from the last to the first.
 #[inline(always)]
-pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+pub(super) fn powers<F: Product, S: Isa>(
+    s: S,
+    key: &Expanded,
+    blocks: usize,
+    tables: &mut [Block],
+) {
     let u = s.unit();
     let lanes = <S::Unit as Isa>::LANES;
     // Lane l is H times H^(2^i) for every bit i of n - 1 - l.
@@ -243,14 +248,15 @@ pub(super) fn powers<F: Product, S: Isa>(s: S, key: &Expanded, blocks: usize, ta
         square = square.mul::<F>(square);
         i *= 2;
     }
-    let tables = &mut tables[..POWERS];
-    u.store_to(power, &mut tables[POWERS - lanes..]);
+    let room = tables.len() - MAX_UNIT;
+    let tables = &mut tables[..room];
+    u.store_to(power, &mut tables[room - lanes..]);
     // The first n times H^n are the next n: those of a step do not wait for each other.
     let mut made = lanes;
-    let blocks = blocks.min(POWERS);
+    let blocks = blocks.min(room);
     while made < blocks {
-        let step = u.splat(&tables[POWERS - made]);
-        let (next, before) = tables.split_at_mut(POWERS - made);
+        let step = u.splat(&tables[room - made]);
+        let (next, before) = tables.split_at_mut(room - made);
         let more = made.min((blocks - made).next_multiple_of(lanes));
         let rows = before
             .rchunks_exact(lanes)
@@ -304,7 +310,7 @@ impl Pass for Mac {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 

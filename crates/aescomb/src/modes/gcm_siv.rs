@@ -19,7 +19,7 @@
 use super::GcmSiv;
 use super::gcm::{POWERS_COST, powers};
 use crate::about::{About, Limits, Registered};
-use crate::block::Rows;
+use crate::block::Block;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -153,7 +153,7 @@ impl Pass for Authenticate {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Polyval, _>(s, key, blocks, tables);
     }
 

@@ -29,7 +29,7 @@ use super::Julius;
 use super::gcm::{POWERS_COST, powers};
 use crate::about::{About, Registered};
 use crate::backend::Backend;
-use crate::block::Rows;
+use crate::block::Block;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Fact, Facts};
@@ -187,7 +187,7 @@ impl Pass for Hash {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Plain, _>(s, key, blocks, tables);
     }
 
@@ -232,7 +232,7 @@ impl Pass for Seal {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Plain, _>(s, key, blocks.max(S::LANES), tables);
     }
 
@@ -323,7 +323,7 @@ impl Pass for Open {
     }
 
     #[inline(always)]
-    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Plain, _>(s, key, blocks.max(S::LANES), tables);
     }
 

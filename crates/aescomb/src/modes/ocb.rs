@@ -20,7 +20,7 @@
 use super::Ocb;
 use crate::about::{About, Registered};
 use crate::backend::Backend;
-use crate::block::{Rows, SECOND, both};
+use crate::block::{Block, SECOND, both};
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -169,7 +169,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut [Block]) {
         let (past, adds) = tables.split_at_mut(SECOND);
         let mut sum = 0;
         for (i, (past, adds)) in past.iter_mut().zip(adds).enumerate().take(S::LANES) {

@@ -25,7 +25,7 @@
 
 use super::Silver;
 use crate::about::{About, Registered};
-use crate::block::{Rows, both};
+use crate::block::{Block, both};
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -165,7 +165,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     /// i G for lane i, and one more.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut Rows) {
+    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut [Block]) {
         let g = u128::from_le_bytes(*key.subkey(G));
         let times = |n: usize| {
             let low = (g as u64).wrapping_mul(n as u64);
