@@ -40,7 +40,7 @@ use crate::Aead;
 use aescomb::{AnyKey, Message, Mode, OpenError, Text};
 use core::fmt;
 use core::ops::Range;
-use rustls::crypto::cipher::{NONCE_LEN, make_tls12_aad};
+use rustls::crypto::cipher::NONCE_LEN;
 use rustls::{
     AlertDescription, ConnectionTrafficSecrets, ContentType, ProtocolVersion, SupportedCipherSuite,
 };
@@ -68,8 +68,8 @@ pub struct RecordKey {
     limit: u64,
 }
 
-/// Bytes that `Debug` does not show.
-struct Secret([u8; NONCE_LEN]);
+/// Bytes that `Debug` does not show, first byte lowest, and zeros.
+struct Secret(u128);
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -113,9 +113,11 @@ impl RecordKey {
         raw: &[u8],
         iv: [u8; NONCE_LEN],
     ) -> Result<RecordKey, aescomb::Error> {
+        let mut bytes = [0; 16];
+        bytes[..NONCE_LEN].copy_from_slice(&iv);
         Ok(RecordKey {
             key: AnyKey::for_mode(aead.mode, raw)?,
-            iv: Secret(iv),
+            iv: Secret(u128::from_le_bytes(bytes)),
             tag_bytes: aead.tag_bytes as u8,
             newer: version == ProtocolVersion::TLSv1_3,
             limit: aead.confidentiality_limit(),
@@ -177,22 +179,28 @@ impl RecordKey {
         self.limit
     }
 
+    /// The nonce of record `seq`, and zeros.
+    #[inline]
+    fn nonce_block(&self, seq: u64) -> u128 {
+        self.iv.0 ^ u128::from(seq.swap_bytes()) << 32
+    }
+
+    /// The nonce of a record of TLS 1.2 that carries this part of it, and zeros.
+    #[inline]
+    fn explicit_block(&self, explicit: [u8; EXPLICIT_NONCE]) -> u128 {
+        self.iv.0 & 0xffff_ffff | u128::from(u64::from_le_bytes(explicit)) << 32
+    }
+
     /// The nonce of record `seq`.
     #[inline]
     pub(crate) fn nonce(&self, seq: u64) -> [u8; NONCE_LEN] {
-        let [a, b, c, d, last @ ..] = self.iv.0;
-        let last = u64::from_be_bytes(last) ^ seq;
-        let mut nonce = [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
-        nonce[4..].copy_from_slice(&last.to_be_bytes());
-        nonce
+        first(self.nonce_block(seq))
     }
 
     /// The nonce of a record of TLS 1.2 that carries this part of it.
     #[inline]
-    pub(crate) fn explicit(&self, explicit: &[u8]) -> [u8; NONCE_LEN] {
-        let mut nonce = self.iv.0;
-        nonce[4..].copy_from_slice(explicit);
-        nonce
+    pub(crate) fn explicit(&self, explicit: [u8; EXPLICIT_NONCE]) -> [u8; NONCE_LEN] {
+        first(self.explicit_block(explicit))
     }
 
     /// Bytes of a record in front of its data: the header, in TLS 1.2 with a part of the nonce.
@@ -235,7 +243,7 @@ impl RecordKey {
         let data = record.len().checked_sub(around);
         let data = data.filter(|data| *data <= MAX_DATA);
         let data = data.expect("a record with 0 to 16384 bytes of data");
-        let nonce = self.nonce(seq);
+        let nonce = self.nonce_block(seq);
         let [high, low] = ((record.len() - HEADER) as u16).to_be_bytes();
         let outer = match self.newer {
             true => ContentType::ApplicationData,
@@ -246,7 +254,8 @@ impl RecordKey {
         if self.newer {
             record[HEADER + data] = content.into();
         } else {
-            record[HEADER..HEADER + EXPLICIT_NONCE].copy_from_slice(&nonce[4..]);
+            let explicit = (nonce >> 32) as u64;
+            record[HEADER..HEADER + EXPLICIT_NONCE].copy_from_slice(&explicit.to_le_bytes());
         }
         self.framed(seq, nonce, header, data)
     }
@@ -275,48 +284,64 @@ impl RecordKey {
         if record.len() < self.prefix() + self.tag_bytes() {
             return Err(AlertDescription::BadRecordMac);
         }
-        let nonce = match self.newer {
-            true => self.nonce(seq),
-            false => self.explicit(&record[HEADER..HEADER + EXPLICIT_NONCE]),
-        };
-        let [content, a, b, high, low, ..] = *record else {
+        let [content, a, b, high, low, ref rest @ ..] = *record else {
             unreachable!("it has a prefix");
+        };
+        let nonce = match rest.first_chunk() {
+            Some(explicit) if !self.newer => self.explicit_block(*explicit),
+            _ => self.nonce_block(seq),
         };
         let data = record.len().saturating_sub(self.record_len(0));
         Ok(self.framed(seq, nonce, [content, a, b, high, low], data))
     }
 
-    /// A record with this header. The header is not read from the record, where it may have
-    /// been written just now, byte by byte: to read it back as a whole would wait for that.
-    #[inline]
-    fn framed(&self, seq: u64, nonce: [u8; NONCE_LEN], header: [u8; HEADER], data: usize) -> Frame {
+    /// A record with this header. Nothing is read that was written just now in other pieces, from
+    /// the record or from an array: that would wait for all stores before it, and those to
+    /// connections and buffers come from far away. So all of it is made as numbers.
+    #[inline(always)]
+    fn framed(&self, seq: u64, nonce: u128, header: [u8; HEADER], data: usize) -> Frame {
         let [content, a, b, high, low] = header;
         let (data, data_len) = match self.newer {
+            // RFC 8446, section 5.2: the header.
             true => (
-                [content, a, b, high, low, 0, 0, 0, 0, 0, 0, 0, 0],
-                HEADER as u8,
+                u128::from(u64::from_le_bytes([content, a, b, high, low, 0, 0, 0])),
+                HEADER,
             ),
+            // RFC 5246, section 6.2.3.3: the number, type and version, the data's length.
             false => {
-                let content = ContentType::from(content);
-                let version = ProtocolVersion::from(u16::from_be_bytes([a, b]));
-                (make_tls12_aad(seq, content, version, data), 13)
+                let [high, low] = (data as u16).to_be_bytes();
+                let after = u64::from_le_bytes([content, a, b, high, low, 0, 0, 0]);
+                (
+                    u128::from(seq.swap_bytes()) | u128::from(after) << 64,
+                    8 + HEADER,
+                )
             }
         };
         Frame {
-            nonce,
-            data,
-            data_len,
+            nonce: nonce.to_le_bytes(),
+            data: data.to_le_bytes(),
+            data_len: data_len as u8,
             prefix: self.prefix() as u8,
             tag_bytes: self.tag_bytes,
         }
     }
 }
 
+/// The nonce without the zeros.
+#[inline]
+fn first(block: u128) -> [u8; NONCE_LEN] {
+    let mut nonce = [0; NONCE_LEN];
+    nonce.copy_from_slice(&block.to_le_bytes()[..NONCE_LEN]);
+    nonce
+}
+
 /// What a record's [`Message`] is made of beside the record.
 #[derive(Clone, Copy)]
 pub struct Frame {
-    nonce: [u8; NONCE_LEN],
-    data: [u8; 13],
+    /// The nonce, and zeros.
+    nonce: [u8; 16],
+    /// Associated data, and zeros.
+    data: [u8; 16],
     data_len: u8,
     prefix: u8,
     tag_bytes: u8,
@@ -346,9 +371,19 @@ impl Frame {
     #[inline]
     fn message<'a>(&'a self, text: Text<'a>) -> Message<'a> {
         Message::new(text)
-            .nonce(&self.nonce)
-            .associated_data(&self.data[..usize::from(self.data_len)])
+            .nonce(self.nonce())
+            .associated_data(self.data())
             .tag_attached(usize::from(self.tag_bytes))
+    }
+
+    #[inline]
+    fn nonce(&self) -> &[u8] {
+        &self.nonce[..NONCE_LEN]
+    }
+
+    #[inline]
+    fn data(&self) -> &[u8] {
+        &self.data[..usize::from(self.data_len)]
     }
 
     /// Seals the record by itself.
@@ -357,7 +392,7 @@ impl Frame {
     /// Those of [`AnyKey::seal_in_place`].
     pub fn seal(&self, key: &AnyKey, record: &mut [u8]) -> Result<(), aescomb::Error> {
         let (text, tag) = self.parts(record);
-        key.seal_in_place(&self.nonce, &self.data[..self.data_len.into()], text, tag)
+        key.seal_in_place(self.nonce(), self.data(), text, tag)
     }
 
     /// Opens the record by itself.
@@ -366,7 +401,7 @@ impl Frame {
     /// Those of [`AnyKey::open_in_place`].
     pub fn open(&self, key: &AnyKey, record: &mut [u8]) -> Result<(), OpenError> {
         let (text, tag) = self.parts(record);
-        key.open_in_place(&self.nonce, &self.data[..self.data_len.into()], text, tag)
+        key.open_in_place(self.nonce(), self.data(), text, tag)
             .map(|_| ())
     }
 

@@ -101,9 +101,11 @@ impl MessageDecrypter for One {
             .len()
             .checked_sub(EXPLICIT_NONCE + self.0.tag_bytes())
             .ok_or(Error::DecryptError)?;
-        let (explicit, rest) = payload.split_at_mut(EXPLICIT_NONCE);
+        let (explicit, rest) = payload
+            .split_first_chunk_mut()
+            .ok_or(Error::DecryptError)?;
         let (text, tag) = rest.split_at_mut(len);
-        let nonce = self.0.explicit(explicit);
+        let nonce = self.0.explicit(*explicit);
         let data = make_tls12_aad(seq, typ, version, len);
         self.0
             .key()
