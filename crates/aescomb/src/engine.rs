@@ -704,9 +704,9 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
     )
 }
 
-/// Does the messages of which `is_solo_of_its_own` says so, each under its own key, in the caller's order: `N`
-/// at a time where as many follow each other; in modes that hash, if most keys have powers. Returns
-/// how many they are. Out of line, as it wants all registers.
+/// Does the messages of which `is_solo_of_its_own` says so, each under its own key, in the caller's
+/// order: `N` at a time where as many follow each other; in modes that hash, if most keys have
+/// powers. Returns how many they are. Out of line, as it wants all registers.
 #[inline(never)]
 fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
     let hashes = const { hash_of::<M>().is_some() };
@@ -761,7 +761,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         s,
                         set,
                         of,
-                        lanes: &**few_keys,
+                        lanes: few_keys,
                         powers,
                         tables: few_tables,
                     };

@@ -261,7 +261,7 @@ pub(crate) struct Along {
     /// About how many rows' time [`Pass::tables`] takes.
     pub tables: usize,
     /// From how many bytes on a message is done from beginning to end under the one key of a call,
-    /// by itself (`solo.rs`) or with a few others (`few.rs`).
+    /// or mostly its own, by itself (`solo.rs`) or with a few others (`few.rs`).
     pub solo_from: usize,
     /// Below how many bytes a few messages of one length have their blocks in lanes.
     pub lanes_below: usize,
