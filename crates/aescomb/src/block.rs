@@ -28,8 +28,8 @@ pub(crate) struct Tables {
 /// How many powers there are: those of a message of 2,048 bytes and of its block of lengths, and up to
 /// a multiple of a register's blocks.
 pub(crate) const POWERS: usize = 4 * MAX_LANES + MAX_UNIT;
-/// How many powers a key keeps that is one of many: those of a row of 16 blocks, or of a shorter
-/// message and of its block of lengths.
+/// How many powers a key keeps that is one of many: those of a row of 16 blocks and of four blocks of
+/// associated data, or of a shorter message and of its block of lengths.
 pub(crate) const FEW_POWERS: usize = 20;
 /// These, and room for a register that begins with the last.
 pub(crate) type FewRows = [Block; FEW_POWERS + MAX_UNIT];

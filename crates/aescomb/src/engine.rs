@@ -710,6 +710,9 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
 #[inline(never)]
 fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
     let hashes = const { hash_of::<M>().is_some() };
+    // A row, after the blocks of short associated data. (Not when it is compiled: there is code
+    // for twice as many registers, which is never run.)
+    assert!(!hashes || S::LANES + SHORT_DATA / 16 <= FEW_POWERS);
     let (jobs, set) = (work.jobs, work.keys);
     if hashes && !most_have_powers::<S, M>(s, jobs, set) {
         return 0;
