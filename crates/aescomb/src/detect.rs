@@ -18,12 +18,11 @@ const VAES512: u8 = 8;
 const ZEN4: u8 = 16;
 const ZEN5: u8 = 32;
 
+/// Whether the CPU has `what`. If it has, that is all there is to ask.
 #[inline(always)]
-fn cpu() -> u8 {
-    match CPU.load(Ordering::Relaxed) {
-        0 => first(),
-        known => known,
-    }
+fn has(what: u8) -> bool {
+    let known = CPU.load(Ordering::Relaxed);
+    known & what != 0 || known == 0 && first() & what != 0
 }
 
 static CPU: AtomicU8 = AtomicU8::new(0);
@@ -89,29 +88,29 @@ fn ask() -> u8 {
 /// AES-NI, PCLMULQDQ, SSSE3 and SSE4.1.
 #[inline(always)]
 pub(crate) fn ni() -> bool {
-    cpu() & NI != 0
+    has(NI)
 }
 
 /// VAES, VPCLMULQDQ and AVX2.
 #[inline(always)]
 pub(crate) fn vaes256() -> bool {
-    cpu() & VAES256 != 0
+    has(VAES256)
 }
 
 /// VAES, VPCLMULQDQ, BMI2 and AVX-512 F, BW, VL.
 #[inline(always)]
 pub(crate) fn vaes512() -> bool {
-    cpu() & VAES512 != 0
+    has(VAES512)
 }
 
 /// AMD Zen 4: 512-bit instructions on 256-bit hardware.
 #[inline(always)]
 pub(crate) fn zen4() -> bool {
-    cpu() & ZEN4 != 0
+    has(ZEN4)
 }
 
 /// AMD Zen 5: eight blocks a cycle, 32 in flight.
 #[inline(always)]
 pub(crate) fn zen5() -> bool {
-    cpu() & ZEN5 != 0
+    has(ZEN5)
 }

@@ -6,6 +6,7 @@ use crate::backend::{Backend, is_zen4};
 use crate::block::{
     Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
 };
+use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
@@ -109,15 +110,38 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
     )
 }
 
-/// Runs `G` on one message, with the widest registers there are.
+/// Runs `G` on one message, with the widest registers there are. Whether its tag is right, if it
+/// `COMPARES` one.
 #[inline(always)]
-pub(crate) fn one<G: Program>(key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
-    let backend = Backend::widest();
+pub(crate) fn one<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
     if const { one_lane_is_all::<G>() } {
-        dispatch!(backend, s => kernel_one::<_, G>(s.narrow(), key, job, verdict, true))
+        dispatch!(widest, s => judged::<_, G, COMPARES>(s.narrow(), key, job))
     } else {
-        dispatch!(backend, s => kernel_one::<_, G>(s, key, job, verdict, true))
+        dispatch!(widest, s => judged::<_, G, COMPARES>(s, key, job))
     }
+}
+
+#[inline(always)]
+fn judged<S: Isa, G: Program, const COMPARES: bool>(s: S, key: &Expanded, job: &Job) -> bool {
+    // All that it takes fits in registers.
+    s.enter(
+        #[inline(always)]
+        move || {
+            if !COMPARES {
+                kernel_one::<S, G>(s, key, job, None, true);
+                return true;
+            }
+            let mut verdict = FAILED;
+            kernel_one::<S, G>(s, key, job, Some(&mut verdict), true);
+            let good = is_zero(&verdict);
+            if !good {
+                // It would tell what the right tag is.
+                verdict = FAILED;
+                zeroize::optimization_barrier(&verdict);
+            }
+            good
+        },
+    )
 }
 
 /// Whether one message is done in one lane and its code is long: then it is the same for
@@ -149,7 +173,8 @@ const fn in_order<S: Isa, M: Pass>() -> bool {
     !in_lanes::<M>() && <S::Unit as Isa>::LANES < S::LANES
 }
 
-/// A message that came `by_itself` is counted: the second under a key makes its tables.
+/// Does one message, in code compiled for `s`. If it came `by_itself`, it is counted: the second
+/// under a key makes its tables.
 #[inline(always)]
 fn kernel_one<S: Isa, G: Program>(
     s: S,
@@ -158,62 +183,72 @@ fn kernel_one<S: Isa, G: Program>(
     verdict: Option<&mut Block>,
     by_itself: bool,
 ) {
+    if const { !G::TWO && !in_lanes::<G::First>() } {
+        if job.len == 16 {
+            // Whole: a part of a register is slow to read what was just written.
+            let n = s.narrow();
+            let keys = n.keys(key, G::First::SHAPE.uses);
+            return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
+        }
+        let pays = || job.len >= LONG && by_itself && key.long_again();
+        let first = first_rounds::<S, G::First>(s, key, pays);
+        return span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), first, job);
+    }
+    if const { is_alone::<S, G>() }
+        && fits_alone::<G>(job)
+        && let Some(tables) = tables_alone::<S, G>(s, key, by_itself)
+    {
+        return alone::<S, G>(s, key, tables, job, verdict);
+    }
+    in_one_lane::<S, G>(s, key, job, verdict);
+}
+
+/// The tables for one message of `G`, if the key keeps them for kernels of this width, or it is
+/// time to make them.
+#[inline(always)]
+fn tables_alone<S: Isa, G: Program>(s: S, key: &Expanded, by_itself: bool) -> Option<&Tables> {
+    if const { keeps_tables::<G>() == 0 } {
+        return Some(&NO_TABLES);
+    }
+    if !key.has_tables() && !(by_itself && key.long_again()) {
+        return None;
+    }
+    key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX))
+}
+
+/// A group of one message. Out of line: its memory takes thousands of bytes of stack.
+#[inline(never)]
+fn in_one_lane<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
     s.enter(
         #[inline(always)]
-        move || {
-            if const { !G::TWO && !in_lanes::<G::First>() } {
-                if job.len == 16 {
-                    // Whole: a part of a register is slow to read what was just written.
-                    let n = s.narrow();
-                    let keys = n.keys(key, G::First::SHAPE.uses);
-                    return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
-                }
-                let pays = || job.len >= LONG && by_itself && key.long_again();
-                let first = first_rounds::<S, G::First>(s, key, pays);
-                return span::<S, G::First>(
-                    s,
-                    (&s.keys(key, G::First::SHAPE.uses), key),
-                    first,
-                    job,
-                );
-            }
-            if const { is_alone::<S, G>() }
-                && fits_alone::<G>(job)
-                && (const { keeps_tables::<G>() == 0 }
-                    || key.has_tables()
-                    || by_itself && key.long_again())
-            {
-                let mut made = None;
-                let tables = match const { keeps_tables::<G>() } {
-                    0 => &NO_TABLES,
-                    _ => kept_tables::<S, G::First>(s, key, &mut made),
-                };
-                return alone::<S, G>(s, key, tables, job, verdict);
-            }
-            let n = s.narrow();
-            let mut lanes = Lanes::<1, 0>::new();
-            let verdicts = verdict.map(core::slice::from_mut);
-            let jobs = core::slice::from_ref(job);
-            let group = lanes.group::<_, G>(n, &[0], (jobs, true), key.into(), verdicts);
-            let keys = n.keys(key, G::First::SHAPE.uses);
-            // Made where it is: it is large.
-            let mut keys_of_message;
-            let derived = match const { G::First::SHAPE.own.is_some() } {
-                true => {
-                    keys_of_message = LaneKeys::<1>::new();
-                    Some(&mut keys_of_message)
-                }
-                false => None,
-            };
-            let mut by_rows = OneKey { s, key, keys: None };
-            let shared = Shared {
-                s: n,
-                keys: &keys,
-                key,
-            };
-            run::<_, G, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
-        },
-    )
+        || group_of_one::<S, G>(s, key, job, verdict),
+    );
+}
+
+#[inline(always)]
+fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+    let n = s.narrow();
+    let mut lanes = Lanes::<1, 0>::new();
+    let verdicts = verdict.map(core::slice::from_mut);
+    let jobs = core::slice::from_ref(job);
+    let group = lanes.group::<_, G>(n, &[0], (jobs, true), key.into(), verdicts);
+    let keys = n.keys(key, G::First::SHAPE.uses);
+    // Made where it is: it is large.
+    let mut keys_of_message;
+    let derived = match const { G::First::SHAPE.own.is_some() } {
+        true => {
+            keys_of_message = LaneKeys::<1>::new();
+            Some(&mut keys_of_message)
+        }
+        false => None,
+    };
+    let mut by_rows = OneKey { s, key, keys: None };
+    let shared = Shared {
+        s: n,
+        keys: &keys,
+        key,
+    };
+    run::<_, G, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
 }
 
 /// A message of a batch that has none beside it.
@@ -227,7 +262,10 @@ fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Optio
         }
         false => job,
     };
-    kernel_one::<S, G>(s, key, job, verdict, false);
+    s.enter(
+        #[inline(always)]
+        || kernel_one::<S, G>(s, key, job, verdict, false),
+    );
 }
 
 /// Short messages first, then the others.

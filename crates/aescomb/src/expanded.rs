@@ -101,11 +101,21 @@ impl Expanded {
     /// are none yet; `None` where those there are are for others.
     #[inline(always)]
     pub(crate) fn tables(&self, lanes: usize, make: impl FnOnce() -> Tables) -> Option<&Tables> {
-        let made = self.tables.get_or_init(|| {
+        let made = match self.tables.get() {
+            Some(made) => made,
+            None => self.keep_tables(lanes, make),
+        };
+        (made.lanes == lanes).then_some(&made.tables)
+    }
+
+    /// Out of line, so that callers have no room for them on their stacks.
+    #[cold]
+    #[inline(never)]
+    fn keep_tables(&self, lanes: usize, make: impl FnOnce() -> Tables) -> &KeyTables {
+        self.tables.get_or_init(|| {
             let tables = make();
             alloc::boxed::Box::new(KeyTables { lanes, tables })
-        });
-        (made.lanes == lanes).then_some(&made.tables)
+        })
     }
 
     /// The first of the mode's tables, if they are kept.
@@ -150,6 +160,16 @@ impl Expanded {
     /// The table for counters, which `make` makes where there is none yet.
     #[inline(always)]
     pub(crate) fn first_rounds(&self, make: impl FnOnce() -> FirstRounds) -> &FirstRounds {
+        match self.first_rounds.get() {
+            Some(made) => made,
+            None => self.keep_first_rounds(make),
+        }
+    }
+
+    /// Out of line, as above.
+    #[cold]
+    #[inline(never)]
+    fn keep_first_rounds(&self, make: impl FnOnce() -> FirstRounds) -> &FirstRounds {
         let boxed = || alloc::boxed::Box::new(make());
         self.first_rounds.get_or_init(boxed)
     }

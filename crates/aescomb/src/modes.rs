@@ -16,7 +16,7 @@ pub use crate::mode::Mode;
 use crate::about::{Registered, info};
 use crate::admission::Rules;
 use crate::backend::Backend;
-use crate::engine::{Work, batch};
+use crate::engine::{Work, batch, one};
 use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
 use crate::job::Job;
@@ -83,12 +83,12 @@ mod sealed {
         fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
     }
 
-    /// The two operations of a mode on one message: functions of their own, compiled in this
-    /// crate once.
+    /// The two operations of a mode on one message that was checked: functions of their own,
+    /// compiled in this crate once. Whether its tag is right, if it is compared.
     #[allow(private_interfaces)]
     pub trait Single {
-        fn forward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
-        fn backward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+        fn forward_single(key: &Expanded, job: &Job) -> bool;
+        fn backward_single(key: &Expanded, job: &Job) -> bool;
     }
 }
 pub(crate) use sealed::Kernels;
@@ -177,7 +177,11 @@ impl Kernels for AnyMode {
 
     #[inline(always)]
     fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-        key.mode().single::<OP>(key, job)
+        let (mode, op) = (key.mode(), Op::ALL[OP as usize]);
+        if !mode.kind().has(op) {
+            return Err(no_operation(mode, op).into());
+        }
+        single::<OP>(mode.rules(op), key, job, mode.one(op))
     }
 }
 
@@ -239,13 +243,15 @@ macro_rules! register {
                     job: &mut Job,
                 ) -> Result<usize, OpenError> {
                     let [forward, backward] = const { Kind::$kind.ops() };
-                    if OP == forward as u8 {
-                        Self::forward_single(key, job)
+                    let run = if OP == forward as u8 {
+                        Self::forward_single
                     } else if OP == backward as u8 {
-                        Self::backward_single(key, job)
+                        Self::backward_single
                     } else {
-                        Err(no_operation(Mode::$name, Op::ALL[OP as usize]).into())
-                    }
+                        return Err(no_operation(Mode::$name, Op::ALL[OP as usize]).into());
+                    };
+                    let rules = const { &Rules::all(&$name::INFO, $name::limits)[OP as usize] };
+                    single::<OP>(rules, key, job, run)
                 }
             }
 
@@ -253,17 +259,13 @@ macro_rules! register {
             $(#[cfg($cfg)])?
             impl Single for $name {
                 #[inline(never)]
-                fn forward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-                    const OP: u8 = Kind::$kind.ops()[0] as u8;
-                    let rules = const { &Rules::all(&$name::INFO, $name::limits)[OP as usize] };
-                    single::<$name, OP>(rules, key, job)
+                fn forward_single(key: &Expanded, job: &Job) -> bool {
+                    one::<<$name as Registered>::Forward, false>(key, job)
                 }
 
                 #[inline(never)]
-                fn backward_single(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
-                    const OP: u8 = Kind::$kind.ops()[1] as u8;
-                    let rules = const { &Rules::all(&$name::INFO, $name::limits)[OP as usize] };
-                    single::<$name, OP>(rules, key, job)
+                fn backward_single(key: &Expanded, job: &Job) -> bool {
+                    one::<<$name as Registered>::Backward, { Kind::$kind.has(Op::Mac) || Kind::$kind.has(Op::Seal) }>(key, job)
                 }
             }
 
@@ -320,14 +322,12 @@ macro_rules! register {
                 }
             }
 
-            #[inline(always)]
-            fn single<const OP: u8>(
-                self,
-                key: &Expanded,
-                job: &mut Job,
-            ) -> Result<usize, OpenError> {
+            /// What does one message.
+            fn one(self, op: Op) -> fn(&Expanded, &Job) -> bool {
+                let back = matches!(op, Op::Decrypt | Op::Verify | Op::Open);
                 match self {
-                    $($(#[cfg($cfg)])? Mode::$name => $name::single::<OP>(key, job),)*
+                    $($(#[cfg($cfg)])? Mode::$name if back => $name::backward_single,
+                    $(#[cfg($cfg)])? Mode::$name => $name::forward_single,)*
                 }
             }
         }

@@ -4,6 +4,24 @@
 /// `$serial` says so, code is also made for those that only serial modes gain from, and
 /// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
+    // The widest that this CPU has, which is asked only once.
+    (widest, $s:ident => $body:expr) => {{
+        #[cfg(all(target_arch = "x86_64", not(test)))]
+        {
+            use $crate::isa::{Ni, Vaes256, Vaes512};
+            if let Some($s) = Vaes512::detect() {
+                return $body;
+            }
+            if let Some($s) = Vaes256::detect() {
+                return $body;
+            }
+            if let Some($s) = Ni::detect() {
+                return $body;
+            }
+        }
+        let $s = $crate::isa::Portable::<4>;
+        $body
+    }};
     ($backend:expr, $s:ident => $body:expr) => {
         $crate::isa::dispatch!($backend, const { false }, $s => $body)
     };
