@@ -13,13 +13,13 @@ use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, Unreduced, hash_of};
 use crate::isa::{Isa, Sums, Wide};
-use crate::job::{Alike, Job};
+use crate::job::{self, Alike, Job};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
-use crate::parts::{nowhere, places_from_memory, some, some_mut};
+use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::Places;
-use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_row};
+use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_rows};
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
 use core::cell::Cell;
@@ -78,11 +78,10 @@ pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
 const EVEN: usize = 512;
 
 /// How many of the messages of one length are better done side by side in all registers than a few
-/// at a time. The CPU overlaps few of one or two blocks by itself, and one pass that does what two
-/// do apart has fewer instructions.
+/// at a time: those of one or two blocks are overlapped by the CPU.
 #[inline(always)]
 pub(crate) fn not_few<S: Isa, G: Program>(jobs: &[Job]) -> usize {
-    let pays = const { has_chain::<G>() && (G::TWO || !G::APART) };
+    let pays = const { has_chain::<G>() };
     match pays && jobs[0].len > 32 {
         true => jobs.len() - jobs.len() % S::LANES,
         false => 0,
@@ -157,14 +156,17 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             }
             let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
             for (l, job) in few.jobs.iter().enumerate() {
+                // Few are moved as they should be without.
+                if const { N > 8 } {
+                    job::one_by_one();
+                }
                 (src[l], dst[l]) = (few.source(l), job.dst);
             }
             core::hint::black_box((&src, &dst));
-            for i in 0..rows::<M>(few.jobs[0].len) {
-                places_from_memory();
-                let text = (src.as_ptr(), dst.as_ptr());
-                // SAFETY: they have so many whole blocks.
-                unsafe { take_row::<S, M>(c.s, &c, &mut state, i, text, i * 16) };
+            let text = (src.as_ptr(), dst.as_ptr());
+            // SAFETY: they have so many whole blocks.
+            unsafe {
+                take_rows::<S, M>(c.s, &c, &mut state, 0..rows::<M>(few.jobs[0].len), text);
             }
             state
         },

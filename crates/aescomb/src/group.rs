@@ -23,7 +23,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::Window;
-use crate::rows::{neighbours, take_row};
+use crate::rows::{neighbours, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -773,15 +773,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     row += rows;
                     continue;
                 }
-                if const { !M::SHAPE.output } {
-                    places_from_memory();
-                }
-                // SAFETY: `row` is inside every message (checked above), and
+                // SAFETY: the rows are inside every message (checked above), and
                 // inside `idle` for lanes without one.
-                unsafe {
-                    take_row::<S, M>(s, &c, &mut state, row, text, row * M::SHAPE.row.stride)
-                };
-                row += 1;
+                unsafe { take_rows::<S, M>(s, &c, &mut state, row..stop, text) };
+                row = stop;
             }
             self.done = stop;
         }

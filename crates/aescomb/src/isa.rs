@@ -225,7 +225,18 @@ pub(crate) trait Isa: Copy + 'static {
     fn encrypt_linked(self, _keys: &Self::Loaded<'_>, _x: Self::W, _add: Self::W) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
-    /// Whether these three, `low_byte` and [`Wide::add_product`] are there.
+    /// `encrypt`; `between` is called after the first nine rounds with the number of each, and
+    /// what it does is done meanwhile.
+    #[inline(always)]
+    fn encrypt_while(
+        self,
+        _keys: &Self::Loaded<'_>,
+        _x: Self::W,
+        _between: impl FnMut(usize),
+    ) -> Self::W {
+        unreachable!("rounds are not done one by one")
+    }
+    /// Whether these four, `low_byte` and [`Wide::add_product`] are there.
     const ROUNDS: bool = false;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
@@ -311,6 +322,19 @@ pub(crate) trait Isa: Copy + 'static {
     /// entries.
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
     unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
+    /// How many registers a row is in, if there are as many to spare beside those and a key's.
+    const SPARE: usize = 0;
+    /// Of `gather`, what belongs in register `u`. Where `SPARE`.
+    #[inline(always)]
+    unsafe fn gather_register(
+        self,
+        _x: &mut Self::W,
+        _u: usize,
+        _at: *const *const u8,
+        _offset: usize,
+    ) {
+        unreachable!("there are no registers to spare")
+    }
     /// Whether rows are better gathered and scattered a line at a time: all of what a line
     /// of the cache has, so that it is touched once.
     const LINES: bool = false;

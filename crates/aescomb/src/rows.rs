@@ -15,10 +15,11 @@ use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Wide};
+use crate::parts::places_from_memory;
 use crate::pass::{Pass, State, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
-use crate::shape::Holds;
+use crate::shape::{Feed, Holds, Link};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -59,6 +60,109 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
             s.scatter(y, dst, offset);
         }
     }
+}
+
+/// Rows of `M`, as [`take_row`].
+///
+/// # Safety
+/// The places are valid for all of them, as there for one.
+#[inline(always)]
+pub(crate) unsafe fn take_rows<S: Isa, M: Pass>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    text: (*const *const u8, *const *mut u8),
+) {
+    if const { S::SPARE > 0 && M::SHAPE.output && link_of::<M>().is_some() } {
+        // SAFETY: the caller's.
+        unsafe { linked_rows::<S, M>(s, c, state, rows, text) };
+        return;
+    }
+    let Range { mut start, end } = rows;
+    while start < end {
+        places_from_memory();
+        // SAFETY: the caller's.
+        unsafe { take_row::<S, M>(s, c, state, start, text, start * M::SHAPE.row.stride) };
+        start += 1;
+    }
+}
+
+/// How a step of `M` is linked to the next one.
+const fn link_of<M: Pass>() -> Option<Link> {
+    match M::SHAPE.feed {
+        Feed::Serial(Link::None) => None,
+        Feed::Serial(link) => Some(link),
+        _ => None,
+    }
+}
+
+/// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,
+/// or where it begins with that, the next row's. The CPU takes what waits in its queues in
+/// order: loads that come after a row's rounds wait for all of them, and so do its stores.
+///
+/// # Safety
+/// As of [`take_rows`].
+#[inline(always)]
+unsafe fn linked_rows<S: Isa, M: Pass>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    (src, dst): (*const *const u8, *const *mut u8),
+) {
+    let Range { mut start, end } = rows;
+    if start == end {
+        return;
+    }
+    let before = const { matches!(link_of::<M>(), Some(Link::Before)) };
+    let mut link = state.blocks()[0];
+    let mut x = c.zero();
+    if before {
+        // SAFETY: the caller's, of the first row.
+        x = unsafe { s.gather(src, start * 16) };
+    }
+    while start < end {
+        let mut at = start;
+        if before {
+            link = link ^ x;
+            // Of the last row once more, of which nothing is used.
+            at = (start + 1).min(end - 1);
+        }
+        link = c.encrypt_while(
+            link,
+            #[inline(always)]
+            |i| {
+                if i <= S::SPARE {
+                    // SAFETY: the caller's, of a row there is.
+                    unsafe { s.gather_register(&mut x, i - 1, src, at * 16) };
+                }
+            },
+        );
+        let mut y = link;
+        if !before {
+            y = y ^ x;
+        }
+        if const { matches!(link_of::<M>(), Some(Link::After)) } {
+            link = y;
+        }
+        // SAFETY: as above.
+        unsafe { s.scatter(y, dst, start * 16) };
+        start += 1;
+    }
+    *state = with_first::<S, M>(link, *state);
+}
+
+/// The state with `x` for its first block.
+#[inline(always)]
+pub(crate) fn with_first<S: Isa, M: Pass>(x: S::W, state: M::State<S::W>) -> M::State<S::W> {
+    M::State::from_fn(
+        #[inline(always)]
+        |i| match state.blocks().get(i) {
+            Some(block) if i > 0 => *block,
+            _ => x,
+        },
+    )
 }
 
 /// A row of neighbouring blocks under one key: all of it, or `PART` of it, its first

@@ -22,7 +22,7 @@ use crate::pass::{
     HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::Places;
-use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane};
+use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane, with_first};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 use crate::span::span;
@@ -408,18 +408,6 @@ unsafe fn linked<N: Isa, M: Pass>(
         row += 1;
     }
     with_first::<N, M>(s ^ key, state)
-}
-
-/// The state with `s` for its first block.
-#[inline(always)]
-fn with_first<N: Isa, M: Pass>(s: N::W, state: M::State<N::W>) -> M::State<N::W> {
-    M::State::from_fn(
-        #[inline(always)]
-        |i| match state.blocks().get(i) {
-            Some(x) if i > 0 => *x,
-            _ => s,
-        },
-    )
 }
 
 /// Messages from their headers to their tags, with `all` their rows. Where tags are compared,

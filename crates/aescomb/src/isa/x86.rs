@@ -228,6 +228,16 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
+    fn encrypt_while(
+        self,
+        keys: &Self::Loaded<'_>,
+        x: Self::W,
+        between: impl FnMut(usize),
+    ) -> Self::W {
+        Words(keys.encrypt_while(x.0, between))
+    }
+
+    #[inline(always)]
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W {
         Words(keys.decrypt(x.0))
     }
@@ -348,6 +358,21 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     #[inline(always)]
     unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
         unsafe { Words::scatter(x, to, offset) }
+    }
+
+    // Of 32 there are. Measured on Zen 5: with registers of 256 bits a row takes 1.03 to 1.08 of
+    // the time, with four of 512 bits 1.01; with eight 0.80.
+    const SPARE: usize = if S::V::IS_LINE && U > 4 { U } else { 0 };
+
+    #[inline(always)]
+    unsafe fn gather_register(
+        self,
+        x: &mut Self::W,
+        u: usize,
+        at: *const *const u8,
+        offset: usize,
+    ) {
+        unsafe { x.gather_register(u, at, offset) }
     }
 
     const LINES: bool = S::V::IS_LINE && U <= 4;

@@ -252,6 +252,27 @@ impl<V: Vector> Loaded<'_, V> {
         )
     }
 
+    /// See [`Isa::encrypt_while`](crate::isa::Isa::encrypt_while).
+    #[inline(always)]
+    pub(crate) fn encrypt_while<const U: usize>(
+        &self,
+        x: [V; U],
+        mut between: impl FnMut(usize),
+    ) -> [V; U] {
+        rounds!(
+            x,
+            self.rounds,
+            (xor_all, aesenc_all, aesenclast_all),
+            |r| {
+                if r > 1 {
+                    between(r - 1);
+                }
+                self.enc[r]
+            },
+            self.all.enc.get(r)
+        )
+    }
+
     /// See [`Isa::first_round`](crate::isa::Isa::first_round).
     #[inline(always)]
     pub(crate) fn first_round<const U: usize>(&self, x: [V; U]) -> [V; U] {

@@ -479,6 +479,12 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
+    pub(crate) unsafe fn gather_register(&mut self, u: usize, at: *const *const u8, offset: usize) {
+        // SAFETY: the caller's.
+        self.0[u] = unsafe { V::gather(at.add(u * V::BLOCKS), offset) };
+    }
+
+    #[inline(always)]
     pub(crate) unsafe fn scatter(x: Self, to: *const *mut u8, offset: usize) {
         // SAFETY: the caller's.
         unsafe { V::scatter_all(&x.0, to, offset) }
