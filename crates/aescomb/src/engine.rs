@@ -210,7 +210,7 @@ fn tables_alone<S: Isa, G: Program>(s: S, key: &Expanded, by_itself: bool) -> Op
     if const { keeps_tables::<G>() == 0 } {
         return Some(&NO_TABLES);
     }
-    if !key.has_tables() && !(by_itself && key.long_again()) {
+    if !(key.has_tables() || by_itself && key.long_again()) {
         return None;
     }
     key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX))

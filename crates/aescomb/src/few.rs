@@ -186,8 +186,6 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// How many powers rows of one message have.
     const POWERS: usize;
-    /// Whether there is a table for counters of messages one by one.
-    const COUNTS: bool;
 
     fn unit(&self) -> S::Unit;
     fn set(&self) -> KeySet<'k>;
@@ -195,10 +193,9 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k;
     /// For blocks in lanes.
     fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
-    /// That table.
-    fn counting(&self) -> Option<&'k FirstRounds>;
-    /// What [`Places`] begin with.
-    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S>;
+    /// The table for counters of messages one by one, if there is one, and what [`Places`] of
+    /// messages with these `counters` begin with.
+    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
     /// Makes what `under` wants.
     fn prepare(&mut self);
     /// Calls `f` with the key of message `l`.
@@ -214,7 +211,6 @@ pub(crate) struct OneKey<'k, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S> {
     const POWERS: usize = POWERS;
-    const COUNTS: bool = true;
 
     #[inline(always)]
     fn unit(&self) -> S::Unit {
@@ -237,13 +233,9 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
-    fn counting(&self) -> Option<&'k FirstRounds> {
-        self.tables.1
-    }
-
-    #[inline(always)]
-    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S> {
-        Places::base(&self.ciphers.unit, counters)
+    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
+        let base = Places::base(&self.ciphers.unit, counters);
+        self.tables.1.map(|table| (table, base))
     }
 
     #[inline(always)]
@@ -270,7 +262,6 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
-    const COUNTS: bool = false;
 
     #[inline(always)]
     fn unit(&self) -> S::Unit {
@@ -293,13 +284,8 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn counting(&self) -> Option<&'k FirstRounds> {
+    fn counting(&self, _: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
         None
-    }
-
-    #[inline(always)]
-    fn bases(&self, counters: UnitOf<S>) -> UnitOf<S> {
-        counters
     }
 
     #[inline(always)]
@@ -540,32 +526,31 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         u.store_row(*x, blocks);
     }
     keys.prepare();
-    let counter = match const { K::COUNTS } {
-        true => const { counter_of::<S, M>() },
-        false => None,
-    };
-    let first = keys.counting();
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
-    if let Some((i, _)) = counter {
-        u.store_row(keys.bases(state.blocks()[i]), &mut bases.0);
+    let mut counting = None;
+    if let Some((i, nonce)) = const { counter_of::<S, M>() }
+        && let Some((table, base)) = keys.counting(state.blocks()[i])
+    {
+        u.store_row(base, &mut bases.0);
+        counting = Some((i, nonce, table));
     }
     let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
     let mut products = [sums; 3];
     let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
-        let counters = match (counter, first) {
-            (Some((i, nonce)), Some(first)) => {
+        let counters = match counting {
+            Some((i, nonce, table)) => {
                 let public = job.nonce_len as usize == nonce;
                 let base = u.splat(&bases.0[l]);
-                Some(Places::new(first, &before.0[i][l], base, public))
+                Some(Places::new(table, &before.0[i][l], base, public))
             }
-            _ => None,
+            None => None,
         };
         let counters = counters.as_ref();
         let state = M::State::from_fn(
             #[inline(always)]
-            |i| match counter {
-                Some((counter, _)) if counter == i => u.splat(&[0; 16]),
+            |i| match counting {
+                Some((counter, ..)) if counter == i => u.splat(&[0; 16]),
                 _ => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
             },
         );

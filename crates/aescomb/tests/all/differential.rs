@@ -635,3 +635,41 @@ fn keys_expanded_many_at_once() {
         }
     }
 }
+
+/// A key for each message: keys that were used before, which keep what is worth it, and among
+/// them a few, many or only keys that are new.
+#[test]
+fn new_keys_among_those_used_before() {
+    const USED: usize = 64;
+    let heap = Heap::new(None);
+    for_all(|mode, backend, op| {
+        // Of all sizes for one message in five only: keys of one size go together.
+        let raw: Vec<_> = (0..2 * USED)
+            .map(|i| raw_key(mode, if i % 5 == 4 { i } else { 3 * i }))
+            .collect();
+        let shape = Shape::usual(mode);
+        let samples: Vec<_> = (0..raw.len())
+            .map(|i| {
+                let len = fit(mode, [64, 100, 333, 16, 250][i % 5] + i);
+                let data = data(shape.components, i % 2);
+                let sample = Sample::new(i as u32, nonce(mode, i), data, paint(len, i), shape.tag);
+                Arc::new(sample.seal(mode, &raw[i]))
+            })
+            .collect();
+        for new in [1, 4, 20, USED] {
+            let mut table = Vec::new();
+            AnyKey::expand_many_with(backend, mode, &raw, &mut table).expect("good keys");
+            let mut comb = Comb::with_backend(backend).expect("an available backend");
+            let call = Call::new(op, CallKeys::from(&table), Form::InPlace);
+            let used = &samples[..USED];
+            for _ in 0..3 {
+                check(&mut comb, &heap, &call, used);
+            }
+            let mut mixed = used[new..].to_vec();
+            for (i, sample) in samples[USED..USED + new].iter().enumerate() {
+                mixed.insert((i * USED / new).min(mixed.len()), sample.clone());
+            }
+            check(&mut comb, &heap, &call, &mixed);
+        }
+    });
+}
