@@ -41,21 +41,21 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cmac::Mac", [1, 6, 0, 0, 0]),
     ("cobra::Crypt", [151, 181, 0, 51, 0]),
     ("copa::Crypt", [110, 114, 0, 31, 0]),
-    ("cpfb::Crypt", [42, 58, 21, 2, 22]),
-    ("ctr::Crypt<128>", [3, 8, 0, 0, 0]),
+    ("cpfb::Crypt", [43, 58, 21, 2, 22]),
+    ("ctr::Crypt<128>", [3, 9, 0, 0, 0]),
     ("ctr::Crypt<32>", [8, 10, 0, 0, 0]),
-    ("eax::Crypt", [142, 148, 111, 45, 114]),
-    ("gcm::Crypt", [44, 53, 0, 16, 0]),
+    ("eax::Crypt", [142, 151, 111, 45, 114]),
+    ("gcm::Crypt", [45, 53, 0, 16, 0]),
     ("gcm_siv::Authenticate", [8, 16, 0, 2, 0]),
     ("gcm_siv::Crypt", [8, 16, 0, 2, 0]),
     ("jambu::Crypt", [21, 37, 29, 0, 8]),
-    ("julius::Hash", [51, 27, 0, 0, 0]),
+    ("julius::Hash", [52, 27, 0, 0, 0]),
     ("julius::Open", [103, 54, 0, 7, 0]),
     ("julius::Seal", [12, 11, 0, 0, 0]),
-    ("mcoe_g::Crypt", [26, 32, 4, 0, 4]),
+    ("mcoe_g::Crypt", [26, 32, 4, 0, 5]),
     ("ocb::Crypt", [36, 38, 0, 1, 0]),
     ("ofb::Crypt", [0, 20, 0, 0, 1]),
-    ("otr::Crypt", [157, 147, 0, 43, 0]),
+    ("otr::Crypt", [158, 147, 0, 43, 0]),
     ("pmac::Mac", [20, 18, 0, 0, 0]),
     ("pmac_ctr::Authenticate", [22, 28, 0, 1, 0]),
     ("pmac_ctr::Crypt", [22, 28, 0, 1, 0]),
@@ -108,11 +108,13 @@ const APART: &[&str] = &[
     "engine::few_rows_of",
     "engine::in_order_short",
     "engine::left_over",
+    "engine::in_one_lane",
     "engine::with_derived",
     "engine::tables",
     "gcm::hashed",
     "eax::last_of_nonce",
     "expanded::KeyTables",
+    "expanded::Expanded>::keep_",
     "counting::first_rounds",
     "expanded::FirstRounds",
     "isa::Isa>::lane_keys",
@@ -127,11 +129,15 @@ const IN_LOOPS: &str = "rows::horner";
 const FUNCTIONS: &[(&str, &str)] = &[
     ("engine", "kernel"),
     ("engine", "kernel_one"),
+    ("engine", "left_over"),
+    ("engine", "in_one_lane"),
     ("engine", "by_themselves"),
     ("engine", "under_their_own"),
     ("engine", "with_derived"),
     ("rows", "neighbours"),
 ];
+/// Those of one message, whose blocks are not side by side.
+const ALONE: &[&str] = &["kernel_one", "left_over", "in_one_lane"];
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
 /// as many registers in flight.
 const FOR_SERIAL_MODES: &str = "vaes256vl";
@@ -209,7 +215,7 @@ struct Kernel<'a> {
 impl fmt::Display for Kernel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = without_modules(self.direction);
-        let alone = match self.alone && self.function != "kernel_one" {
+        let alone = match self.alone && !ALONE.contains(&self.function) {
             true => " alone",
             false => "",
         };
@@ -242,10 +248,10 @@ fn kernel(name: &str) -> Option<Kernel<'_>> {
     while rest.starts_with("aescomb::isa::") {
         (token, rest) = rest.split_once(">, ")?;
     }
-    let alone = function == "kernel_one" || rest.ends_with(", 1, 0");
+    let alone = ALONE.contains(&function) || rest.ends_with(", 1, 0");
     let mut direction = rest;
     while let Some((first, number)) = direction.rsplit_once(", ")
-        && number.bytes().all(|b| b.is_ascii_digit())
+        && (number.bytes().all(|b| b.is_ascii_digit()) || ["true", "false"].contains(&number))
     {
         direction = first;
     }
@@ -505,14 +511,18 @@ fn check_kernel(
         false if kernel.function == "kernel" => (full, 2),
         false => (full, 1),
     };
-    let derived =
-        is_one_of(kernel.direction, DERIVED_KEYS) && kernel.function.starts_with("kernel");
+    let derived = is_one_of(kernel.direction, DERIVED_KEYS) && kernel.function != "with_derived";
+    // What one message does not do along its blocks or as one chain is done there.
+    let passes_on = ALONE.contains(&kernel.function)
+        && function
+            .instructions()
+            .any(|i| i.args.contains("in_one_lane"));
     let found = rows
         .iter()
         .filter(|r| kernel.alone || r.register == register)
         .filter(|r| r.aes >= what)
         .count();
-    if !without && !derived && found < least {
+    if !without && !derived && !passes_on && found < least {
         fail(format!(
             "{found} hot loops with {what} AES instructions, {least} expected"
         ));

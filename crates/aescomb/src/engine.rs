@@ -115,24 +115,24 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
 #[inline(always)]
 pub(crate) fn one<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
     if const { one_lane_is_all::<G>() } {
-        dispatch!(widest, s => judged::<_, G, COMPARES>(s.narrow(), key, job))
+        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s.narrow(), key, job))
     } else {
-        dispatch!(widest, s => judged::<_, G, COMPARES>(s, key, job))
+        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s, key, job))
     }
 }
 
 #[inline(always)]
-fn judged<S: Isa, G: Program, const COMPARES: bool>(s: S, key: &Expanded, job: &Job) -> bool {
+fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(s: S, key: &Expanded, job: &Job) -> bool {
     // All that it takes fits in registers.
     s.enter(
         #[inline(always)]
         move || {
             if !COMPARES {
-                kernel_one::<S, G>(s, key, job, None, true);
+                one_message::<S, G>(s, key, job, None, true);
                 return true;
             }
             let mut verdict = FAILED;
-            kernel_one::<S, G>(s, key, job, Some(&mut verdict), true);
+            one_message::<S, G>(s, key, job, Some(&mut verdict), true);
             let good = is_zero(&verdict);
             if !good {
                 // It would tell what the right tag is.
@@ -176,7 +176,7 @@ const fn in_order<S: Isa, M: Pass>() -> bool {
 /// Does one message, in code compiled for `s`. If it came `by_itself`, it is counted: the second
 /// under a key makes its tables.
 #[inline(always)]
-fn kernel_one<S: Isa, G: Program>(
+fn one_message<S: Isa, G: Program>(
     s: S,
     key: &Expanded,
     job: &Job,
@@ -264,7 +264,7 @@ fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Optio
     };
     s.enter(
         #[inline(always)]
-        || kernel_one::<S, G>(s, key, job, verdict, false),
+        || one_message::<S, G>(s, key, job, verdict, false),
     );
 }
 
