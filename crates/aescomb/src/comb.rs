@@ -539,7 +539,7 @@ fn way(backend: Backend) -> (Backend, usize) {
     (backend, backend.default_lanes())
 }
 
-fn is_parallel(mode: Mode, op: Op) -> bool {
+pub(crate) fn is_parallel(mode: Mode, op: Op) -> bool {
     let info = mode.info();
     match op {
         Op::Decrypt | Op::Open => info.parallel_decrypt,
