@@ -250,7 +250,7 @@ fn a_job_without_a_key_of_its_own() {
 #[cfg(feature = "rayon")]
 #[test]
 fn jobs_of_a_team() {
-    const LEN: usize = 8 << 10;
+    const LEN: usize = 24 << 10;
     let keys: Vec<_> = (0..300u32)
         .map(|i| {
             aescomb::AnyKey::for_mode(Mode::Ctr, &[i.to_le_bytes(); 4].concat()).expect("a key")
