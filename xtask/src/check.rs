@@ -138,6 +138,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 /// Those of one message, whose blocks are not side by side.
 const ALONE: &[&str] = &["kernel_one", "left_over", "in_one_lane"];
+/// Directions of which one message is a group of one, so that its loops are in `in_one_lane`.
+const IN_ONE_LANE: &[&str] = &["cobra::", "copa::", "julius::", "otr::"];
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
 /// as many registers in flight.
 const FOR_SERIAL_MODES: &str = "vaes256vl";
@@ -511,12 +513,10 @@ fn check_kernel(
         false if kernel.function == "kernel" => (full, 2),
         false => (full, 1),
     };
-    let derived = is_one_of(kernel.direction, DERIVED_KEYS) && kernel.function != "with_derived";
-    // What one message does not do along its blocks or as one chain is done there.
-    let passes_on = ALONE.contains(&kernel.function)
-        && function
-            .instructions()
-            .any(|i| i.args.contains("in_one_lane"));
+    let one_or_all = kernel.function == "kernel" || ALONE.contains(&kernel.function);
+    let derived = is_one_of(kernel.direction, DERIVED_KEYS) && one_or_all;
+    let passes_on = is_one_of(kernel.direction, IN_ONE_LANE)
+        && ["kernel_one", "left_over"].contains(&kernel.function);
     let found = rows
         .iter()
         .filter(|r| kernel.alone || r.register == register)

@@ -156,7 +156,7 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             }
             let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
             for (l, job) in few.jobs.iter().enumerate() {
-                // Few are moved as they should be without.
+                // Of fewer, the compiler makes no gathers.
                 if const { N > 8 } {
                     job::one_by_one();
                 }

@@ -265,7 +265,8 @@ macro_rules! register {
 
                 #[inline(never)]
                 fn backward_single(key: &Expanded, job: &Job) -> bool {
-                    one::<<$name as Registered>::Backward, { Kind::$kind.has(Op::Mac) || Kind::$kind.has(Op::Seal) }>(key, job)
+                    const COMPARES: bool = Kind::$kind.has(Op::Verify) || Kind::$kind.has(Op::Open);
+                    one::<<$name as Registered>::Backward, COMPARES>(key, job)
                 }
             }
 

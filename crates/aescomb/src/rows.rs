@@ -98,8 +98,8 @@ const fn link_of<M: Pass>() -> Option<Link> {
 }
 
 /// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,
-/// or where it begins with that, the next row's. The CPU takes what waits in its queues in
-/// order: loads that come after a row's rounds wait for all of them, and so do its stores.
+/// or where it begins with that, the next row's. After a row's rounds, loads and stores would not
+/// begin before most of these are done.
 ///
 /// # Safety
 /// As of [`take_rows`].

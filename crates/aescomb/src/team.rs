@@ -310,7 +310,9 @@ impl<T> Drop for Refusal<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_set::KeySet;
     use crate::message::Message;
+    use crate::mode::Mode;
     use crate::text::Text;
 
     #[test]
@@ -336,5 +338,22 @@ mod tests {
             .map(|_| Message::new(Text::read_only(&text)))
             .collect();
         assert_eq!(team.members(&batch[..2622], 2), 2);
+    }
+
+    #[test]
+    fn modes_that_take_longer_pay_sooner() {
+        for (mode, op, expected) in [
+            (Mode::Ctr, Op::Encrypt, 1),
+            (Mode::Cbc, Op::Encrypt, 2),
+            (Mode::Cbc, Op::Decrypt, 1),
+            (Mode::Cmac, Op::Mac, 2),
+            (Mode::Gcm, Op::Open, 2),
+        ] {
+            assert_eq!(
+                weight(&Call::new(mode, op, KeySet::Own)),
+                expected,
+                "{mode}"
+            );
+        }
     }
 }

@@ -55,8 +55,10 @@ fn team(threads: usize) -> Team {
     Team::new((0..threads).map(|_| Comb::new()))
 }
 
-/// Messages of `samples` that pay for two threads in all modes: 5.6 MB.
+/// Messages of `samples` that pay for two threads in all modes.
 const MANY: usize = 1800;
+/// What two threads are woken for, as `Team` says.
+const BYTES_OF_TWO: usize = 2 * (5 << 19);
 
 /// Messages under the first key, or under all of a table.
 fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
@@ -68,7 +70,10 @@ fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
         };
         common::sample(mode, (i % keys) as u32, i % 4, shape, i % 60 * 101)
     };
-    (0..n).map(make).collect()
+    let samples: Vec<_> = (0..n).map(make).collect();
+    let bytes: usize = samples.iter().map(|sample| sample.plain.len() + 128).sum();
+    assert_eq!(bytes >= BYTES_OF_TWO, n >= MANY, "{mode}: {bytes} bytes");
+    samples
 }
 
 /// Every mode and operation with its good keys, shared and in a table.
