@@ -69,6 +69,8 @@ impl Memory {
 pub(crate) struct Work<'a> {
     pub jobs: &'a [Job],
     pub alike: Alike,
+    /// Whether the batch is too large for the caches.
+    pub far: bool,
     pub keys: KeySet<'a>,
     pub memory: &'a mut Memory,
     /// The parallelism degree P.
@@ -411,12 +413,22 @@ fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
     if const { M::SHAPE.uses.inverse }
         && let Some(inverse) = key.inverse()
     {
-        s.fetch(&inverse[0]);
-        s.fetch(&inverse[4]);
-        s.fetch(&inverse[8]);
+        s.fetch(inverse[0].as_ptr());
+        s.fetch(inverse[4].as_ptr());
+        s.fetch(inverse[8].as_ptr());
     } else {
-        s.fetch(&key.enc[3]);
-        s.fetch(&key.enc[7]);
+        s.fetch(key.enc[3].as_ptr());
+        s.fetch(key.enc[7].as_ptr());
+    }
+}
+
+/// Brings texts into the caches, one after the other.
+#[inline(never)]
+fn fetch_texts<S: Isa>(s: S, jobs: &[Job]) {
+    for job in jobs {
+        for at in (0..job.len).step_by(64) {
+            s.fetch(job.src.wrapping_add(at));
+        }
     }
 }
 
@@ -480,6 +492,10 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 
     let jobs: &[Job] = jobs;
     let alike = work.alike;
+    // Lanes are at many places of the memory at once, more than the CPU foresees.
+    if const { in_lanes::<G::First>() } && work.far {
+        fetch_texts(s, jobs);
+    }
     let keys = &*keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
@@ -601,7 +617,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             } else {
                 if const { G::First::SHAPE.uses.constants > 0 } {
                     for job in ahead.by_ref().take(group.keys().len()) {
-                        s.fetch(keys.get(job.key_index).subkey(0));
+                        s.fetch(keys.get(job.key_index).subkey(0).as_ptr());
                     }
                 }
                 // Lanes without a message get a key that is there.
@@ -871,14 +887,14 @@ fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job], count: usize)
         if let Some(job) = jobs.get(AHEAD + i) {
             let key = set.get(job.key_index);
             fetch::<S, M>(s, key);
-            s.fetch(key.subkey(0));
+            s.fetch(key.subkey(0).as_ptr());
         }
         if const { hash_of::<M>().is_some() }
             && let Some(job) = jobs.get(AHEAD / 2 + i)
             && let Some(rows) = set.get(job.key_index).few_tables()
         {
             for line in rows.chunks(LINE) {
-                s.fetch(&line[0]);
+                s.fetch(line[0].as_ptr());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::admission::Call;
 use crate::batch::Batch;
-use crate::comb::{Comb, Run, STRETCH, any, do_batch, is_parallel, judged};
+use crate::comb::{Comb, Run, STRETCH, any, do_batch, is_far, is_parallel, judged, weigh};
 use crate::error::{Error, OpenError};
 use crate::job::Alike;
 use crate::key::AnyMode;
@@ -187,30 +187,18 @@ impl Team {
             }
             let mut failed = Vec::new();
             let alike = batch.check(call)?;
-            first.execute(call, run, alike, batch, &mut failed);
+            first.execute(call, run, (alike, is_far(batch)), batch, &mut failed);
             Ok(failed)
         })
     }
 
-    /// How many schedulers a batch pays for, whose bytes have this `weight`. A sample of its
-    /// messages says how long they are: reading all of them here would take a tenth of their time.
+    /// How many schedulers a batch pays for, whose bytes have this `weight`.
     fn members<B: Batch + ?Sized>(&self, batch: &B, weight: usize) -> usize {
-        let count = batch.count();
-        let step = count.div_ceil(SAMPLE).max(1);
-        let (mut bytes, mut seen) = (0_usize, 0);
-        for i in (0..count).step_by(step) {
-            bytes = bytes
-                .saturating_add(batch.bytes(i))
-                .saturating_add(PER_MESSAGE);
-            seen += 1;
-        }
-        let all = bytes.saturating_mul(weight).saturating_mul(count) / seen.max(1);
+        let all = weigh(batch, PER_MESSAGE).saturating_mul(weight);
         (all / WORTH).clamp(1, self.combs.len())
     }
 }
 
-/// How many of a batch's messages say how long all are, at most.
-const SAMPLE: usize = 64;
 /// What a message costs beside its bytes, in bytes.
 const PER_MESSAGE: usize = 128;
 /// What a thread must have to do, in bytes of modes that are parallel inside a message and make no
@@ -229,7 +217,8 @@ struct Stretches<P> {
     left: Mutex<Enumerate<IntoIter<P>>>,
     /// Messages in each.
     len: usize,
-    alike: Alike,
+    /// What all messages have in common, and whether they are too large for the caches.
+    about: (Alike, bool),
 }
 
 impl<P: Batch> Stretches<P> {
@@ -239,7 +228,7 @@ impl<P: Batch> Stretches<P> {
         let mut failed = Vec::new();
         while let Some((i, mut stretch)) = next() {
             let before = failed.len();
-            comb.execute(call, run, self.alike, &mut stretch, &mut failed);
+            comb.execute(call, run, self.about, &mut stretch, &mut failed);
             for message in &mut failed[before..] {
                 *message += (i * self.len) as u32;
             }
@@ -277,9 +266,9 @@ fn together<B: Batch + ?Sized>(
             });
         }
         let _refusal = Refusal(work);
-        let alike = batch.check(call)?;
+        let about = (batch.check(call)?, is_far(batch));
         let left = Mutex::new(batch.parts(len).into_iter().enumerate());
-        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, len, alike })) {
+        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, len, about })) {
             done(stretches, first);
         }
         Ok(())

@@ -470,7 +470,7 @@ impl<const N: usize> Isa for Portable<N> {
         keys
     }
 
-    fn fetch(self, _: &Block) {}
+    fn fetch(self, _: *const u8) {}
 
     fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses) {
         for (l, key) in of.iter().enumerate().take(N) {

@@ -385,6 +385,7 @@ mod tests {
             &mut Work {
                 jobs,
                 alike: Alike::new(false, false, true),
+                far: false,
                 keys: KeySet::Shared(key),
                 memory: &mut Memory::new(),
                 degree: backend.default_lanes(),
