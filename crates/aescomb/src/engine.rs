@@ -11,7 +11,7 @@ use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::few::{self, are_even, are_short, few, has_even, has_few, has_short, not_few, short};
-use crate::group::{Group, IDLE_BLOCKS, Lanes, SET};
+use crate::group::{Group, IDLE_BLOCKS, Lanes, SET, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
@@ -571,7 +571,12 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             rest = &messages[..count];
         }
         while !rest.is_empty() {
-            let most = match const { S::LANES > ROOM } && at_one_place::<G::First>(jobs, rest) {
+            let most = match const { S::LANES > ROOM }
+                && at_one_place::<G::First>(jobs, rest)
+                && !(shared.is_some()
+                    && degree == S::LANES
+                    && are_in_phases::<S, G::First>(jobs, rest))
+            {
                 true => degree.min(ROOM),
                 false => degree,
             };
@@ -683,6 +688,17 @@ fn at_one_place<M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
     M::SHAPE.is_serial()
         && messages.len() > ROOM
         && (place(0) == place(1)) & (place(0) == place(6)) & (place(0) == place(11))
+}
+
+/// Whether the first of these messages make a full group, whose rows are done in phases.
+#[inline(always)]
+fn are_in_phases<S: Isa, M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
+    let job = |l: usize| &jobs[messages[l] as usize];
+    if const { !has_phases::<S, M>() } || messages.len() < S::LANES {
+        return false;
+    }
+    let rows = rows::<M>(job(S::LANES - 1).len);
+    phases_of::<M>(|l| place_of::<M>(job(l).src, job(l).dst), rows).is_some()
 }
 
 /// Whether so many messages under a key that has no tables pay for them: a row's time is gained
@@ -1079,7 +1095,12 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
     by_rows: &mut impl ByRows,
 ) {
     group.begin::<S, M>(s, &group_keys.once());
-    let mut windows = Windows::new(group.rows().len());
+    if const { has_phases::<S, M>() }
+        && let Some(phases) = group.phases::<S, M>()
+    {
+        group.in_phases::<S, M>(s, group_keys.all::<M>(), phases);
+    }
+    let mut windows = Windows::after(group.rows().len(), group.done());
     while let Some(mut window) = windows.next(group.rows()) {
         let rest = group.rows()[0] - group.done();
         if const { M::SHAPE.is_along() } && by_rows.pays::<M>(&group.keys()[..window.lanes], rest) {

@@ -23,7 +23,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::Window;
-use crate::rows::{neighbours, take_row, take_rows};
+use crate::rows::{link_of, neighbours, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -323,6 +323,19 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
+    /// Keeps the states, of so many `blocks`, of those of the first `lanes` lanes whose messages end
+    /// after `end` rows: later windows run over them.
+    #[inline(always)]
+    fn keep_ended(&mut self, lanes: usize, end: usize, blocks: usize) {
+        let mut l = lanes;
+        while l > 0 && self.rows[l - 1] == end {
+            l -= 1;
+            for (kept, state) in self.kept.iter_mut().zip(&self.state).take(blocks) {
+                kept[l] = state[l];
+            }
+        }
+    }
+
     /// What rows leave: the first 16 bytes, or those after them.
     #[inline(always)]
     fn end<S: Isa>(&self, s: S, second: bool) -> Piece<S::W> {
@@ -463,6 +476,36 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
 /// 4 KiB in all, on all x86-64 CPUs with AES instructions.
 pub(crate) const SET: usize = 0xfc0;
+
+/// Whether rows of a full group may be done in phases.
+pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
+    S::LANES > 16 && link_of::<M>().is_some()
+}
+
+/// In how many phases rows are best done that all messages have, `rows` of them, if their texts
+/// begin at one place of a page, or, where they are written, of half a page, as far as four of them
+/// tell: lanes of a phase share sets of the first-level cache, those of others have other ones.
+#[inline(always)]
+pub(crate) fn phases_of<M: Pass>(place: impl Fn(usize) -> usize, rows: usize) -> Option<usize> {
+    let differ = (place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11));
+    let phases = match const { M::SHAPE.output } {
+        true if differ & SET == 0 => 8,
+        true if differ & SET & SET >> 1 == 0 => 4,
+        false if differ & SET == 0 => 4,
+        _ => return None,
+    };
+    // Every phase but the first takes the time of a line more.
+    (rows >= 12 * phases).then_some(phases)
+}
+
+/// Where a text is written, or else read.
+#[inline(always)]
+pub(crate) fn place_of<M: Pass>(src: *const u8, dst: *mut u8) -> usize {
+    match const { M::SHAPE.output } {
+        true => dst.addr(),
+        false => src.addr(),
+    }
+}
 
 impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Blocks of each message.
@@ -717,6 +760,78 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
+    /// Runs the rows that all lanes of a full group have, in `phases`: the lanes of each are a line
+    /// behind those of the one before it.
+    #[inline(always)]
+    pub(crate) fn in_phases<S: Isa, M: Pass>(
+        &mut self,
+        s: S,
+        c: impl Cipher<W = S::W>,
+        phases: usize,
+    ) {
+        let (lanes, behind) = (&mut *self.lanes, (phases - 1) * LINE);
+        // The last lane has the fewest.
+        let rows = lanes.rows[S::LANES - 1];
+        assert!(self.used == S::LANES && self.done == 0 && rows >= behind);
+        let behind_of = |l: usize| l / (S::LANES / phases) * LINE;
+        let idle = lanes.idle.as_mut_ptr().cast::<u8>();
+        let (mut src, mut dst) = (lanes.src, lanes.dst);
+        let mut row = 0;
+        while row < rows + behind {
+            // Up to where a phase begins or ends: from there on each has a line, or none.
+            let all = (behind..rows).contains(&row);
+            let stop = if all { rows } else { row + LINE };
+            let takes = |l: usize| (behind_of(l)..behind_of(l) + rows).contains(&row);
+            for l in 0..S::LANES {
+                let offset = behind_of(l) * 16;
+                (src[l], dst[l]) = match takes(l) {
+                    true => (
+                        lanes.src[l].wrapping_sub(offset),
+                        lanes.dst[l].wrapping_sub(offset),
+                    ),
+                    false => {
+                        let idle = idle.wrapping_sub(row * 16);
+                        (idle.cast_const(), idle)
+                    }
+                };
+            }
+            let before = lanes.state;
+            // Read from memory in each row: of places that it knows, the compiler counts on each.
+            core::hint::black_box((&src, &dst));
+            let mut state = load_state::<S, M, L>(s, &lanes.state);
+            // SAFETY: lanes that take part have their own rows up to `stop`, which are inside their
+            // messages; the others have `idle`, with room for a line.
+            unsafe {
+                take_rows::<S, M>(s, &c, &mut state, row..stop, (src.as_ptr(), dst.as_ptr()))
+            };
+            store_state::<S, M, L>(s, &state, &mut lanes.state);
+            if !all {
+                for l in (0..S::LANES).filter(|l| !takes(*l)) {
+                    for (state, before) in lanes.state.iter_mut().zip(&before) {
+                        state[l] = before[l];
+                    }
+                }
+            }
+            row = stop;
+        }
+        self.done = rows;
+        lanes.keep_ended(S::LANES, rows, lanes.state.len());
+    }
+
+    /// See [`phases_of`]: of a full group that has not begun.
+    #[inline(always)]
+    pub(crate) fn phases<S: Isa, M: Pass>(&self) -> Option<usize> {
+        let lanes = &*self.lanes;
+        match self.used == S::LANES {
+            true => phases_of::<M>(
+                #[inline(always)]
+                |l| place_of::<M>(lanes.src[l], lanes.dst[l]),
+                lanes.rows[S::LANES - 1],
+            ),
+            false => None,
+        }
+    }
+
     /// Runs a window: the next rows of the first lanes. `S` must have at least
     /// as many lanes.
     #[inline(always)]
@@ -790,15 +905,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         store_state::<S, M, L>(s, &state, &mut lanes.state);
         if keeps {
-            // Later windows run over the lanes of messages that end here.
-            let blocks = state.blocks().len();
-            let mut l = window.lanes;
-            while l > 0 && lanes.rows[l - 1] == end {
-                l -= 1;
-                for (kept, state) in lanes.kept.iter_mut().zip(&lanes.state).take(blocks) {
-                    kept[l] = state[l];
-                }
-            }
+            lanes.keep_ended(window.lanes, end, state.blocks().len());
         }
     }
 

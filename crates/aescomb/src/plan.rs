@@ -80,7 +80,13 @@ pub(crate) struct Windows {
 impl Windows {
     #[inline(always)]
     pub(crate) fn new(lanes: usize) -> Self {
-        Windows { lanes, done: 0 }
+        Windows::after(lanes, 0)
+    }
+
+    /// Those after the first `done` rows, which all have.
+    #[inline(always)]
+    pub(crate) fn after(lanes: usize, done: usize) -> Self {
+        Windows { lanes, done }
     }
 
     /// The next window; `lengths` in decreasing order, the same at every call.

@@ -89,7 +89,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass>(
 }
 
 /// How a step of `M` is linked to the next one.
-const fn link_of<M: Pass>() -> Option<Link> {
+pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
     match M::SHAPE.feed {
         Feed::Serial(Link::None) => None,
         Feed::Serial(link) => Some(link),

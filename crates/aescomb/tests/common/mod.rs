@@ -317,14 +317,15 @@ pub fn comb_apart(draw: &mut Draw, backend: Backend) -> Comb {
 }
 
 /// Lengths of a batch whose messages lie 2,048 bytes apart or more: enough messages for a
-/// group or two of any degree; all of a line of the cache, all longer, or mixed.
+/// group or two of any degree; all of a line of the cache, all longer, mixed, or long and mixed.
 pub fn lengths_apart(draw: &mut Draw, mode: Mode) -> Vec<usize> {
     let count = draw.pick(&[9, 9, 11, 16, 17, 25, 33, 35]);
-    let all = draw.pick(&[64, 64, 79, 200, 1500]);
-    let mixed = draw.below(2) == 0;
-    let mut len = || match mixed {
-        true => draw.pick(&[0, 33, 64, 64, 65, 127, 128, 200, 333, 1500]),
-        false => all,
+    let all = draw.pick(&[64, 64, 79, 200, 1500, 1800]);
+    let kind = draw.below(4);
+    let mut len = || match kind {
+        0 | 1 => draw.pick(&[0, 33, 64, 64, 65, 127, 128, 200, 333, 1500]),
+        2 => draw.pick(&[780, 1500, 1537, 1800, 1984]),
+        _ => all,
     };
     (0..count).map(|_| fit(mode, len())).collect()
 }
