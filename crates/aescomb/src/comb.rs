@@ -508,8 +508,10 @@ const SHORT_STRETCH: usize = 128;
 /// caches, which are not this program's alone. (Zen 5, 32 MiB that virtual machines share: fetching
 /// texts first took 1.12 of the time at 3 MB, and 0.8 at 12 MB.)
 const FAR: usize = 8 << 20;
+/// Fewer messages than this that have so many bytes are long: the CPU fetches their texts by itself.
 const MANY: usize = 1 << 12;
 
+/// Whether a batch is too large for the caches.
 pub(crate) fn is_far<B: Batch + ?Sized>(batch: &B) -> bool {
     batch.count() >= MANY && weigh(batch, 0) >= FAR
 }

@@ -11,7 +11,7 @@ use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::few::{self, are_even, are_short, few, has_even, has_few, has_short, not_few, short};
-use crate::group::{Group, IDLE_BLOCKS, Lanes, SET, has_phases, phases_of, place_of};
+use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
@@ -492,7 +492,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 
     let jobs: &[Job] = jobs;
     let alike = work.alike;
-    // Lanes are at many places of the memory at once, more than the CPU foresees.
+    // Lanes are at more places of the memory at once than the CPU's own prefetchers follow.
     if const { in_lanes::<G::First>() } && work.far {
         fetch_texts(s, jobs);
     }
@@ -674,31 +674,33 @@ const ROOM: usize = 16;
 /// of half a page, as far as four of them tell.
 #[inline(always)]
 fn at_one_place<M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
-    let half = const { M::SHAPE.output } || is_zen4();
-    let set = if half { SET >> 1 & SET } else { SET };
-    let place = |i: usize| {
-        let job = &jobs[messages[i] as usize];
-        let text = if const { M::SHAPE.output } {
-            job.dst
-        } else {
-            job.src
-        };
-        text.addr() & set
-    };
-    M::SHAPE.is_serial()
-        && messages.len() > ROOM
-        && (place(0) == place(1)) & (place(0) == place(6)) & (place(0) == place(11))
+    if !M::SHAPE.is_serial() || messages.len() <= ROOM {
+        return false;
+    }
+    let differ = differ(place::<M>(jobs, messages));
+    match const { M::SHAPE.output } || is_zen4() {
+        true => differ & HALF_SET == 0,
+        false => differ == 0,
+    }
+}
+
+/// Where the texts of messages are.
+#[inline(always)]
+fn place<M: Pass>(jobs: &[Job], messages: &[u32]) -> impl Fn(usize) -> usize {
+    |l| {
+        let job = &jobs[messages[l] as usize];
+        place_of::<M>(job.src, job.dst)
+    }
 }
 
 /// Whether the first of these messages make a full group, whose rows are done in phases.
 #[inline(always)]
 fn are_in_phases<S: Isa, M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
-    let job = |l: usize| &jobs[messages[l] as usize];
     if const { !has_phases::<S, M>() } || messages.len() < S::LANES {
         return false;
     }
-    let rows = rows::<M>(job(S::LANES - 1).len);
-    phases_of::<M>(|l| place_of::<M>(job(l).src, job(l).dst), rows).is_some()
+    let last = &jobs[messages[S::LANES - 1] as usize];
+    phases_of::<M>(place::<M>(jobs, messages), rows::<M>(last.len)).is_some()
 }
 
 /// Whether so many messages under a key that has no tables pay for them: a row's time is gained

@@ -475,26 +475,34 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
 
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
 /// 4 KiB in all, on all x86-64 CPUs with AES instructions.
-pub(crate) const SET: usize = 0xfc0;
+const SET: usize = 0xfc0;
+/// The same without the highest, for texts that are half a page apart.
+pub(crate) const HALF_SET: usize = SET >> 1 & SET;
+
+/// The bits of the set that differ between lines of lanes, as far as four of them tell.
+#[inline(always)]
+pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
+    ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
+}
 
 /// Whether rows of a full group may be done in phases.
 pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
     S::LANES > 16 && link_of::<M>().is_some()
 }
 
-/// In how many phases rows are best done that all messages have, `rows` of them, if their texts
-/// begin at one place of a page, or, where they are written, of half a page, as far as four of them
-/// tell: lanes of a phase share sets of the first-level cache, those of others have other ones.
+/// In how many phases a group does the `rows` rows that all its messages have: where their texts
+/// begin at one place of a page, or, if they are written, of half a page. Lanes of one phase share
+/// sets of the first-level cache; lanes of other phases use other sets.
 #[inline(always)]
 pub(crate) fn phases_of<M: Pass>(place: impl Fn(usize) -> usize, rows: usize) -> Option<usize> {
-    let differ = (place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11));
+    let differ = differ(place);
     let phases = match const { M::SHAPE.output } {
-        true if differ & SET == 0 => 8,
-        true if differ & SET & SET >> 1 == 0 => 4,
-        false if differ & SET == 0 => 4,
+        true if differ == 0 => 8,
+        true if differ & HALF_SET == 0 => 4,
+        false if differ == 0 => 4,
         _ => return None,
     };
-    // Every phase but the first takes the time of a line more.
+    // Each phase after the first makes the group four rows longer.
     (rows >= 12 * phases).then_some(phases)
 }
 
@@ -778,7 +786,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let (mut src, mut dst) = (lanes.src, lanes.dst);
         let mut row = 0;
         while row < rows + behind {
-            // Up to where a phase begins or ends: from there on each has a line, or none.
+            // Up to where the next phase begins or ends.
             let all = (behind..rows).contains(&row);
             let stop = if all { rows } else { row + LINE };
             let takes = |l: usize| (behind_of(l)..behind_of(l) + rows).contains(&row);
@@ -796,7 +804,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 };
             }
             let before = lanes.state;
-            // Read from memory in each row: of places that it knows, the compiler counts on each.
+            // The compiler would otherwise step each of these pointers in memory.
             core::hint::black_box((&src, &dst));
             let mut state = load_state::<S, M, L>(s, &lanes.state);
             // SAFETY: lanes that take part have their own rows up to `stop`, which are inside their

@@ -251,6 +251,45 @@ fn texts_at_the_same_place_of_a_page() {
     });
 }
 
+/// Full groups of long texts that lie a page or half of one apart, whose lanes go in phases.
+#[test]
+fn long_texts_at_the_same_place_of_a_page() {
+    let mut draw = Draw::new(15);
+    for_all(|mode, backend, op| {
+        let serial = [
+            Mode::Cbc,
+            Mode::CbcPkcs7,
+            Mode::Cfb128,
+            Mode::Ofb,
+            Mode::Cmac,
+            Mode::Siv,
+        ];
+        if !serial.contains(&mode) {
+            return;
+        }
+        for apart in [2048, 4096] {
+            for form in Form::APART {
+                for count in [backend.max_lanes(), 2 * backend.max_lanes() + 3] {
+                    let lens: Vec<_> = (0..count)
+                        .map(|_| fit(mode, draw.pick(&[1537, 1600, 1799, 1920])))
+                        .collect();
+                    let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+                    let uses =
+                        draw.pick(&[KeyUse::Shared(0), KeyUse::Shared(1), KeyUse::Shared(2)]);
+                    let (keys, samples) = batch(mode, uses, shapes, &lens);
+                    let call = Call {
+                        attached: draw.below(2) == 0,
+                        apart: Some(apart),
+                        ..Call::new(op, keys, form)
+                    };
+                    let mut comb = comb(backend, backend.max_lanes());
+                    check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
+                }
+            }
+        }
+    });
+}
+
 /// Counters that overflow 32, 64 and 128 bits; for other modes just nonces.
 #[test]
 fn nonces_of_all_ones() {
