@@ -229,9 +229,12 @@ fn function(symbol: &str, lines: &[&str], tables: &BTreeMap<&str, BTreeSet<&str>
             args: args.to_owned(),
         });
         let jumps = op.starts_with('j');
-        let goes_on = !["jmp", "ret", "ud2", "hlt"]
-            .iter()
-            .any(|end| op.starts_with(end));
+        // After a panic there may be no instruction that says so.
+        let panics = op.starts_with("call") && args.contains("9panicking");
+        let goes_on = !panics
+            && !["jmp", "ret", "ud2", "hlt"]
+                .iter()
+                .any(|end| op.starts_with(end));
         if jumps || !goes_on {
             ends[here] = (jumps.then_some(args), goes_on);
             blocks.push(Block::default());
@@ -295,6 +298,16 @@ mod tests {
     fn a_call_that_never_comes_back_is_not() {
         let found = loops(
             ".LBB0_1:\n\taesenc %xmm1, %xmm0\n\tjb .LBB0_3\n\tcallq panic\n\tud2\n\
+             .LBB0_3:\n\tdecq %rax\n\tjne .LBB0_1\n\tretq\n",
+        );
+        assert_eq!(found, [["aesenc", "jb", "decq", "jne"]]);
+    }
+
+    #[test]
+    fn a_panic_never_comes_back() {
+        let found = loops(
+            ".LBB0_1:\n\taesenc %xmm1, %xmm0\n\tjb .LBB0_3\n\
+             \tcallq *_ZN4core9panicking5panic17h0E@GOTPCREL(%rip)\n\
              .LBB0_3:\n\tdecq %rax\n\tjne .LBB0_1\n\tretq\n",
         );
         assert_eq!(found, [["aesenc", "jb", "decq", "jne"]]);

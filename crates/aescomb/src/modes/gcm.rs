@@ -180,8 +180,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        // What is opened is there before its plaintext.
+        if !SEAL {
+            Self::absorb(c, state, x, 0);
+        }
         let y = crypt(c, state, x);
-        Self::absorb(c, state, if SEAL { c.within(y) } else { x }, 0);
+        if SEAL {
+            Self::absorb(c, state, c.within(y), 0);
+        }
         y
     }
 
