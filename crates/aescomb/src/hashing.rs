@@ -129,6 +129,27 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         (at, self.ends(next))
     }
 
+    /// Whether all blocks are one run.
+    #[inline(always)]
+    pub(crate) fn is_one_run(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// Calls `f`, which hashes what comes `blocks` blocks later.
+    #[inline(always)]
+    pub(crate) fn ahead(&self, blocks: usize, f: impl FnOnce()) {
+        let at = self.next.get();
+        self.skip(blocks);
+        f();
+        self.next.set(at);
+    }
+
+    /// The next `blocks` blocks have been hashed.
+    #[inline(always)]
+    pub(crate) fn skip(&self, blocks: usize) {
+        self.next.set(self.next.get() + blocks);
+    }
+
     /// Whether a run ends here, and its sums are to be reduced.
     #[inline(always)]
     pub(crate) fn ends(&self, next: usize) -> bool {
@@ -473,7 +494,7 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
 pub(crate) const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
-        if let Holds::Hash { polyval } = M::SHAPE.along().blocks[i] {
+        if let Holds::Hash { polyval, .. } = M::SHAPE.along().blocks[i] {
             return Some((i, polyval));
         }
         i += 1;

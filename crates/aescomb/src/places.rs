@@ -51,6 +51,24 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         }
     }
 
+    /// Those `blocks` further on.
+    #[inline(always)]
+    pub(crate) fn after(&self, blocks: usize) -> Self {
+        let done = self.done.get() + blocks;
+        let low = match self.low.get() {
+            SECRET => SECRET,
+            low if low + blocks <= VALUES => low + blocks,
+            _ => VALUES + 1,
+        };
+        Places {
+            table: self.table,
+            start: self.start,
+            done: Cell::new(done),
+            low: Cell::new(low),
+            base: Cell::new(self.base.get()),
+        }
+    }
+
     /// `counters`, in reverse byte order, as `new` takes them.
     #[inline(always)]
     pub(crate) fn base(c: &Uniform<'_, U>, counters: U::W) -> U::W {

@@ -153,8 +153,9 @@ pub(crate) enum Holds {
     Counter { nonce: usize },
     /// The sum of something of all blocks so far.
     Sum,
-    /// A hash by [`Cipher::hash`], in this field.
-    Hash { polyval: bool },
+    /// A hash by [`Cipher::hash`], in this field; whether of the `results` of steps, for which it
+    /// waits.
+    Hash { polyval: bool, results: bool },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
     Previous,
 }

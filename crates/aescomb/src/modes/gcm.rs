@@ -145,7 +145,13 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Hash { polyval: true }, Holds::Counter { nonce: 12 }],
+            blocks: &[
+                Holds::Hash {
+                    polyval: true,
+                    results: SEAL,
+                },
+                Holds::Counter { nonce: 12 },
+            ],
             tables: POWERS_COST,
             solo_from: 0,
             lanes_below: 256,
@@ -287,7 +293,10 @@ impl Pass for Mac {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Hash { polyval: true }],
+            blocks: &[Holds::Hash {
+                polyval: true,
+                results: false,
+            }],
             tables: POWERS_COST,
             solo_from: 0,
             lanes_below: 256,

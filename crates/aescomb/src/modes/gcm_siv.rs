@@ -113,7 +113,10 @@ impl Pass for Authenticate {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Hash { polyval: true }],
+            blocks: &[Holds::Hash {
+                polyval: true,
+                results: false,
+            }],
             tables: POWERS_COST,
             ends_alike: true,
             ..Along::NO

@@ -128,7 +128,10 @@ impl Pass for Hash {
         aes_128: true,
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Hash { polyval: false }],
+            blocks: &[Holds::Hash {
+                polyval: false,
+                results: false,
+            }],
             tables: POWERS_COST,
             ..Along::NO
         }),
@@ -255,7 +258,14 @@ impl Pass for Open {
         aes_128: true,
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Hash { polyval: false }, Holds::Position, Holds::Sum],
+            blocks: &[
+                Holds::Hash {
+                    polyval: false,
+                    results: false,
+                },
+                Holds::Position,
+                Holds::Sum,
+            ],
             tables: POWERS_COST,
             ..Along::NO
         }),
