@@ -10,7 +10,10 @@ use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
-use crate::few::{self, are_even, are_short, few, has_even, has_few, has_short, not_few, short};
+use crate::few::{
+    self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
+    not_few, short,
+};
 use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
@@ -287,6 +290,7 @@ fn stretch<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         }
         let verdicts = work.verdicts.as_deref_mut();
         let (u, jobs) = (s.unit(), work.jobs);
+        let key = (key, Powers::none(&NO_TABLES.rows));
         let done = match (<S::Unit as Isa>::LANES, even) {
             (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts),
             (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts),
@@ -343,19 +347,25 @@ fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         && work.degree >= S::LANES
         && are_even::<S, G>(work.jobs, work.alike)
     {
-        let verdicts = work.verdicts.as_deref_mut();
-        let jobs = work.jobs;
-        let done = match S::LANES {
-            8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts),
-            16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts),
-            _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts),
-        };
-        work.skip(done);
+        even_ones::<S, G>(s, (key, Powers::none(&NO_TABLES.rows)), work);
         if work.jobs.is_empty() {
             return;
         }
     }
     kernel::<S, G>(s, work);
+}
+
+/// Messages of one length, as many at a time as there are lanes.
+#[inline(always)]
+fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, Powers<'_>), work: &mut Work<'_>) {
+    let verdicts = work.verdicts.as_deref_mut();
+    let jobs = work.jobs;
+    let done = match S::LANES {
+        8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts),
+        16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts),
+        _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts),
+    };
+    work.skip(done);
 }
 
 #[inline(never)]
@@ -464,7 +474,17 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     {
         let mut made = None;
         let tables = kept_tables::<S, G::First>(s, key, &mut made);
-        let keys = (keys, *key);
+        let key = *key;
+        if const { has_even_along::<S, G>() }
+            && work.degree >= S::LANES
+            && are_even_along::<S, G>(work.jobs, work.alike)
+        {
+            even_ones::<S, G>(s, (key, Powers::of::<G::First>(tables)), work);
+            if work.jobs.is_empty() {
+                return;
+            }
+        }
+        let keys = (keys, key);
         solos = match <S::Unit as Isa>::LANES {
             2 => by_themselves::<S, G::First, 2>(s, keys, tables, work),
             4 => by_themselves::<S, G::First, 4>(s, keys, tables, work),
@@ -924,7 +944,7 @@ fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job], count: usize)
 fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, const EVEN: bool>(
     s: S,
     t: T,
-    key: &Expanded,
+    (key, powers): (&Expanded, Powers<'_>),
     jobs: &[Job],
     verdicts: Option<&mut [Block]>,
 ) -> usize {
@@ -943,7 +963,7 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
             let mut verdicts = verdicts.map(|all| all.as_chunks_mut::<N>().0.iter_mut());
             for jobs in all {
                 let some = verdicts.as_mut().and_then(Iterator::next);
-                short::<T, G, N, EVEN>(c, key, jobs, some);
+                short::<T, G, N, EVEN>(c, (key, powers), jobs, some);
             }
             jobs.len() - left.len()
         },

@@ -11,7 +11,7 @@ use crate::block::{
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, Unreduced, hash_of};
+use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{self, Alike, Job};
 use crate::key_set::KeySet;
@@ -22,7 +22,6 @@ use crate::places::Places;
 use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_rows};
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
-use core::cell::Cell;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -68,6 +67,20 @@ pub(crate) const fn has_even<S: Isa, G: Program>() -> bool {
     is_chain::<G>() && blocks && <S::Unit as Isa>::LANES < S::LANES
 }
 
+/// The same of messages of a mode along messages, under a key with tables. More sums of hashes than those
+/// of four registers would not stay in registers.
+pub(crate) const fn has_even_along<S: Isa, G: Program>() -> bool {
+    let few = S::LANES <= 4 * <S::Unit as Isa>::LANES;
+    has_solos::<S, G>() && (few || hash_of::<G::First>().is_none())
+}
+
+/// Whether messages of a batch go this way.
+#[inline(always)]
+pub(crate) fn are_even_along<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
+    let below = const { G::First::SHAPE.along().lanes_below };
+    are_even::<S, G>(jobs, alike) && jobs[0].len < below
+}
+
 /// Whether messages of a batch go this way.
 #[inline(always)]
 pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
@@ -110,13 +123,14 @@ const fn has_parts(shape: Shape) -> bool {
     shape.header > 0 || shape.data.is_some() || shape.tag
 }
 
-/// Does `N` messages for which [`are_short`] holds, or [`are_even`], and whose texts are of one
+/// Does `N` messages for which [`are_short`] holds, or [`are_even`], under a key with these `powers`, if
+/// the mode hashes, and whose texts are of one
 /// length if they are `EVEN`. Where tags are compared, `verdicts` receive what they differ by from
 /// those that were given.
 #[inline(always)]
 pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
     c: Uniform<'_, S>,
-    key: &Expanded,
+    (key, powers): (&Expanded, Powers<'_>),
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
@@ -128,25 +142,26 @@ pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
         true => (verdicts, None),
         false => (None, verdicts),
     };
-    let tag = short_pass::<S, G::First, N, EVEN>(few, c, h, first);
+    let tag = short_pass::<S, G::First, N, EVEN>(few, (c, powers), h, first);
     if const { G::TWO } {
         let h = header::<_, G, N>(few, Some(tag));
         let few = Few::new(c.s, jobs, key, second.is_some()).even(EVEN);
         let few = &few.again(G::Second::SHAPE.again);
-        short_pass::<S, G::Second, N, EVEN>(few, c, h, second);
+        short_pass::<S, G::Second, N, EVEN>(few, (c, powers), h, second);
     }
 }
 
 #[inline(always)]
 fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
     few: &Few<'_, S, N>,
-    c: Uniform<'_, S>,
+    (c, powers): (Uniform<'_, S>, Powers<'_>),
     h: Header<S::W>,
     verdicts: Option<&mut [Block; N]>,
 ) -> S::W {
-    whole::<S, M, N>(
+    let hashing = &EqualHashing::new(c.s, powers);
+    whole::<S, M, N, true>(
         few,
-        &c,
+        &hashing.cipher(c),
         h,
         verdicts,
         #[inline(always)]
@@ -164,9 +179,16 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             }
             core::hint::black_box((&src, &dst));
             let text = (src.as_ptr(), dst.as_ptr());
+            let len = few.jobs[0].len;
+            let rows = 0..rows::<M>(len);
             // SAFETY: they have so many whole blocks.
             unsafe {
-                take_rows::<S, M>(c.s, &c, &mut state, 0..rows::<M>(few.jobs[0].len), text);
+                if const { hash_of::<M>().is_some() } {
+                    hashing.begin(len.div_ceil(16) + 1);
+                    take_rows::<S, M>(c.s, &hashing.rows(c, None), &mut state, rows, text);
+                } else {
+                    take_rows::<S, M>(c.s, &c, &mut state, rows, text);
+                }
             }
             state
         },
@@ -325,24 +347,20 @@ pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     let u = keys.unit();
     let few = &Few::new(u, jobs, keys.set(), verdicts.is_some());
     let h = M::header(few);
-    let sums = &Cell::new(None);
-    whole::<S::Unit, M, N>(
+    let hashing = &EqualHashing::new(u, keys.powers());
+    whole::<S::Unit, M, N, false>(
         few,
-        &Unreduced {
-            u,
-            c: keys.lanes(),
-            sums,
-        },
+        &hashing.cipher(keys.lanes()),
         h,
         verdicts,
         #[inline(always)]
         |state| {
             if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
-                equal::<S::Unit, M, N>(few, keys.lanes(), keys.powers(), sums, state)
+                equal::<S::Unit, M, N>(few, keys.lanes(), hashing, state)
             } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
                 mixed::<S::Unit, M, N>(few, keys.lanes(), state)
             } else {
-                one_by_one::<S, M, K, N>(keys, jobs, sums, state)
+                one_by_one::<S, M, K, N>(keys, jobs, hashing, state)
             }
         },
     );
@@ -389,13 +407,12 @@ fn are_equal<M: Pass>(jobs: &[Job]) -> bool {
 fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: impl Cipher<W = U::W>,
-    powers: impl PowersOfLanes<U>,
-    sums: &Cell<Option<Sums<U>>>,
+    hashing: &EqualHashing<U, impl PowersOfLanes<U>>,
     mut state: M::State<U::W>,
 ) -> M::State<U::W> {
     let (u, jobs) = (few.s, few.jobs);
     let rows = rows_of::<M>(&jobs[0]);
-    let hashing = EqualHashing::new(u, powers, rows + 1);
+    hashing.begin(rows + 1);
     let any = match const { M::SHAPE.along().ends_alike } {
         true => jobs.iter().fold(0, |any, job| any | job.len) % 16,
         false => 0,
@@ -406,7 +423,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
         unsafe {
             row::<U, M, N>(
                 few,
-                hashing.cipher(c, None),
+                hashing.rows(c, None),
                 &mut state,
                 i * 16,
                 #[inline(always)]
@@ -419,7 +436,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
         for (left, job) in left.iter_mut().zip(jobs) {
             *left = in_rows::<M>(job.len) - whole * 16;
         }
-        let c = hashing.cipher(c, Some(u.in_all_bytes(&left)));
+        let c = hashing.rows(c, Some(u.in_all_bytes(&left)));
         // SAFETY: they have so many bytes left.
         unsafe {
             row::<U, M, N>(
@@ -431,9 +448,6 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
                 |l| left[l],
             )
         };
-    }
-    if const { hash_of::<M>().is_some() } {
-        sums.set(Some(hashing.sums()));
     }
     state
 }
@@ -517,7 +531,7 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
 fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     mut keys: K,
     jobs: &[Job; N],
-    sums_of_all: &Cell<Option<Sums<S::Unit>>>,
+    hashing: &EqualHashing<S::Unit, impl PowersOfLanes<S::Unit>>,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let u = keys.unit();
@@ -598,7 +612,7 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         },
     );
     if const { hash_of::<M>().is_some() } {
-        sums_of_all.set(Some(products));
+        hashing.set(products);
     }
     state
 }

@@ -245,39 +245,40 @@ impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
     }
 }
 
-/// Blocks of messages that have as many, side by side: the products of their hashes are summed up,
-/// and reduced after the last.
-#[derive(Clone, Copy)]
-pub(crate) struct Equal<'t, U: Isa, C, P> {
-    c: C,
-    hashing: &'t EqualHashing<U, P>,
-    /// How many bytes they have, where they are not whole, in all bytes.
-    count: Option<U::W>,
+/// Hashes of messages in lanes, whose texts have as many blocks: from the text on, products are summed
+/// up, and reduced after the last block, which is hashed with the first power.
+pub(crate) struct EqualHashing<S: Isa, P> {
+    s: S,
+    powers: P,
+    /// How many blocks are left; 0 before the text.
+    left: Cell<usize>,
+    sums: Cell<[S::W; 3]>,
 }
 
-/// What is summed up, and how many blocks are left.
-pub(crate) struct EqualHashing<U: Isa, P> {
-    u: U,
-    powers: P,
-    left: Cell<usize>,
-    sums: Cell<Sums<U>>,
+/// What hashes them; `ROWS` of which none is the last.
+#[derive(Clone, Copy)]
+pub(crate) struct Equal<'t, S: Isa, C, P, const ROWS: bool> {
+    c: C,
+    hashing: &'t EqualHashing<S, P>,
+    /// How many bytes they have, where they are not whole, in all bytes.
+    count: Option<S::W>,
 }
 
 /// Powers for messages in lanes.
-pub(crate) trait PowersOfLanes<U: Isa>: Copy {
+pub(crate) trait PowersOfLanes<S: Isa>: Copy {
     /// The n-th, and the sums of the halves.
-    fn get(&self, u: U, n: usize) -> (U::W, U::W);
+    fn get(&self, s: S, n: usize) -> (S::W, S::W);
 }
 
 /// Under one key.
-impl<U: Isa> PowersOfLanes<U> for Powers<'_> {
+impl<S: Isa> PowersOfLanes<S> for Powers<'_> {
     #[inline(always)]
-    fn get(&self, u: U, n: usize) -> (U::W, U::W) {
+    fn get(&self, s: S, n: usize) -> (S::W, S::W) {
         let at = self.count - n;
-        let power = u.splat(&self.rows[at]);
+        let power = s.splat(&self.rows[at]);
         match self.halves {
             // SAFETY: they were written with the powers.
-            Some(halves) => (power, u.splat(unsafe { &halves.assume_init_ref()[at] })),
+            Some(halves) => (power, s.splat(unsafe { &halves.assume_init_ref()[at] })),
             None => (power, power.sum_halves()),
         }
     }
@@ -294,76 +295,67 @@ impl<U: Isa> PowersOfLanes<U> for [&FewRows; MAX_UNIT] {
     }
 }
 
-impl<U: Isa<Unit = U>, P: PowersOfLanes<U>> EqualHashing<U, P> {
-    /// Of `blocks` blocks of each message, at most as many as there are powers.
+impl<S: Isa, P: PowersOfLanes<S>> EqualHashing<S, P> {
     #[inline(always)]
-    pub(crate) fn new(u: U, powers: P, blocks: usize) -> Self {
+    pub(crate) fn new(s: S, powers: P) -> Self {
         EqualHashing {
-            u,
+            s,
             powers,
-            left: Cell::new(blocks),
-            sums: Cell::new([u.splat(&[0; 16]); 3]),
+            left: Cell::new(0),
+            sums: Cell::new([s.splat(&[0; 16]); 3]),
         }
     }
 
-    /// The cipher of the next rows, or of the last one, of whose blocks `count` bytes count.
+    /// The text begins: after it, the last block makes `blocks`, at most as many as there are powers.
     #[inline(always)]
-    pub(crate) fn cipher<C: Cipher<W = U::W>>(
+    pub(crate) fn begin(&self, blocks: usize) {
+        self.left.set(blocks);
+    }
+
+    /// All but the last block are in these sums.
+    #[inline(always)]
+    pub(crate) fn set(&self, sums: [S::W; 3]) {
+        self.sums.set(sums);
+        self.left.set(1);
+    }
+
+    /// The cipher of whole messages.
+    #[inline(always)]
+    pub(crate) fn cipher<C: Cipher<W = S::W>>(&self, c: C) -> Equal<'_, S, C, P, false> {
+        Equal {
+            c,
+            hashing: self,
+            count: None,
+        }
+    }
+
+    /// The cipher of the next rows, or of one of whose blocks `count` bytes count.
+    #[inline(always)]
+    pub(crate) fn rows<C: Cipher<W = S::W>>(
         &self,
         c: C,
-        count: Option<U::W>,
-    ) -> Equal<'_, U, C, P> {
+        count: Option<S::W>,
+    ) -> Equal<'_, S, C, P, true> {
         Equal {
             c,
             hashing: self,
             count,
         }
     }
-
-    #[inline(always)]
-    pub(crate) fn sums(&self) -> Sums<U> {
-        self.sums.get()
-    }
 }
 
-/// Messages in lanes, of whose hashes there may be sums of products that are not reduced: until the
-/// last block, which is hashed with the first power.
-#[derive(Clone, Copy)]
-pub(crate) struct Unreduced<'t, U: Isa, C> {
-    pub u: U,
-    pub c: C,
-    pub sums: &'t Cell<Option<Sums<U>>>,
-}
-
-impl<U: Isa<Unit = U>, C: Cipher<W = U::W>> Cipher for Unreduced<'_, U, C> {
-    type W = U::W;
-
-    as_before!();
-
-    #[inline(always)]
-    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        let Some(sums) = self.sums.get() else {
-            return self.c.hash::<F>(hash, x);
-        };
-        let power = self.subkey(0);
-        let power = (power, power.sum_halves());
-        let u = self.u;
-        u.reduce_each::<F>(u.add_products(sums, hash ^ x, power))
-    }
-}
-
-impl<U, C, P> Cipher for Equal<'_, U, C, P>
+impl<S, C, P, const ROWS: bool> Cipher for Equal<'_, S, C, P, ROWS>
 where
-    U: Isa<Unit = U>,
-    C: Cipher<W = U::W>,
-    P: PowersOfLanes<U>,
+    S: Isa,
+    C: Cipher<W = S::W>,
+    P: PowersOfLanes<S>,
 {
-    type W = U::W;
+    type W = S::W;
 
     as_before!();
 
     #[inline(always)]
-    fn within(&self, y: U::W) -> U::W {
+    fn within(&self, y: S::W) -> S::W {
         match self.count {
             Some(count) => y & count.first_bytes(),
             None => y,
@@ -371,16 +363,23 @@ where
     }
 
     #[inline(always)]
-    fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
+    fn hash<F: Product>(&self, hash: S::W, x: S::W) -> S::W {
         let EqualHashing {
-            u,
+            s,
             powers,
             left,
             sums,
         } = self.hashing;
-        let power = powers.get(*u, left.get());
-        left.set(left.get() - 1);
-        sums.set(u.add_products(sums.get(), hash ^ x, power));
+        let n = left.get();
+        if !ROWS && n == 0 {
+            return self.c.hash::<F>(hash, x);
+        }
+        left.set(n - 1);
+        let all = S::W::add_product(sums.get(), hash ^ x, powers.get(*s, n));
+        if !ROWS && n == 1 {
+            return S::W::reduced::<F>(all);
+        }
+        sums.set(all);
         self.c.zero()
     }
 }

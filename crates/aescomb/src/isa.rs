@@ -357,11 +357,6 @@ pub(crate) trait Isa: Copy + 'static {
     /// Adds the products of all lanes to sums of such, zeros at first.
     /// `y` has its [`Wide::sum_halves`] with it.
     fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self>;
-    /// What they are in each lane, reduced. Where messages are done by themselves.
-    #[inline(always)]
-    fn reduce_each<F: Product>(self, _sums: Sums<Self>) -> <Self::Unit as Isa>::W {
-        unreachable!("lanes are not reduced")
-    }
     /// In lane `l` the sum of all blocks of `x[l]`. Where messages are done by themselves.
     #[inline(always)]
     fn fold_each(self, _x: &[<Self::Unit as Isa>::W; MAX_UNIT]) -> <Self::Unit as Isa>::W {

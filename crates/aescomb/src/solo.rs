@@ -262,7 +262,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     };
     let text = (job.src, job.dst);
     let ciphers = &Ciphers::new::<M>(s, (keys, key));
-    whole::<S::Unit, M, 1>(
+    whole::<S::Unit, M, 1, false>(
         few,
         c,
         h,
@@ -329,7 +329,7 @@ fn chain<N: Isa, G: Program, M: Pass>(
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
     let c = &uniform::<_, M>(n, keys, key);
     let rows = rows::<M>(job.len);
-    whole::<N, M, 1>(
+    whole::<N, M, 1, true>(
         few,
         c,
         h,
@@ -413,7 +413,7 @@ unsafe fn linked<N: Isa, M: Pass>(
 /// Messages from their headers to their tags, with `all` their rows. Where tags are compared,
 /// `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
-pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
+pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
     few: &Few<'_, U, N>,
     c: &impl Cipher<W = U::W>,
     mut h: [U::W; HEADER],
@@ -435,7 +435,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize>(
     absorb::<U, M, N>(few, c, &mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
-    if !const { M::SHAPE.along().ends_alike } {
+    if const { ROWS || !M::SHAPE.along().ends_alike } {
         finish::<U, M, N>(few, c, &h, &mut state);
     }
     if !const { M::SHAPE.tag } {

@@ -19,7 +19,7 @@ use rounds::{
     inverse_schedule, tweaked_each,
 };
 use vector::Vector;
-use words::{add_products, fold_each, horner, reduce_each, reduce_sums, running};
+use words::{add_products, fold_each, horner, reduce_sums, running};
 
 mod expansion;
 mod rounds;
@@ -427,11 +427,6 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     #[inline(always)]
     fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self> {
         add_products(sums, x, y)
-    }
-
-    #[inline(always)]
-    fn reduce_each<F: Product>(self, sums: Sums<Self>) -> Words<S::V, 1> {
-        reduce_each::<F, _>(sums)
     }
 
     #[inline(always)]

@@ -282,18 +282,10 @@ pub(crate) fn add_products<V: Vector, const U: usize>(
     [Words([low]), Words([middle]), Words([high])]
 }
 
-/// Reduces the sums.
-#[inline(always)]
-pub(crate) fn reduce_each<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> Words<V, 1> {
-    let [Words([low]), Words([middle]), Words([high])] = sums;
-    // SAFETY: values of the vector type exist.
-    Words([unsafe { V::reduced::<F>(&[low, middle, high]) }])
-}
-
 /// Reduces the sums and adds up all blocks, in the first.
 #[inline(always)]
 pub(crate) fn reduce_sums<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
-    let Words([x]) = reduce_each::<F, V>(sums);
+    let Words([x]) = Words::reduced::<F>(sums);
     // SAFETY: values of the vector type exist.
     unsafe { x.fold() }
 }
