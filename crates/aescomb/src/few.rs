@@ -19,7 +19,7 @@ use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::Places;
-use crate::rows::{Ciphers, Mixed, all_rows, counter_of, one_lane, take_rows};
+use crate::rows::{Ciphers, Mixed, all_rows, counter_of, hashes_results, one_lane, take_rows};
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
 
@@ -185,7 +185,9 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             unsafe {
                 if const { hash_of::<M>().is_some() } {
                     hashing.begin(len.div_ceil(16) + 1);
-                    take_rows::<S, M>(c.s, &hashing.rows(c, None), &mut state, rows, text);
+                    let late = const { hashes_results::<M>() };
+                    take_rows::<S, M>(c.s, &hashing.rows(c, late), &mut state, rows, text);
+                    hashing.settle();
                 } else {
                     take_rows::<S, M>(c.s, &c, &mut state, rows, text);
                 }
@@ -423,7 +425,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
         unsafe {
             row::<U, M, N>(
                 few,
-                hashing.rows(c, None),
+                hashing.rows(c, false),
                 &mut state,
                 i * 16,
                 #[inline(always)]
@@ -436,7 +438,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
         for (left, job) in left.iter_mut().zip(jobs) {
             *left = in_rows::<M>(job.len) - whole * 16;
         }
-        let c = hashing.rows(c, Some(u.in_all_bytes(&left)));
+        let c = hashing.part(c, u.in_all_bytes(&left));
         // SAFETY: they have so many bytes left.
         unsafe {
             row::<U, M, N>(

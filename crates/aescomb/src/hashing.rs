@@ -253,6 +253,8 @@ pub(crate) struct EqualHashing<S: Isa, P> {
     /// How many blocks are left; 0 before the text.
     left: Cell<usize>,
     sums: Cell<[S::W; 3]>,
+    /// A row that waits for its turn, if rows are hashed late.
+    late: Cell<Option<S::W>>,
 }
 
 /// What hashes them; `ROWS` of which none is the last.
@@ -262,6 +264,8 @@ pub(crate) struct Equal<'t, S: Isa, C, P, const ROWS: bool> {
     hashing: &'t EqualHashing<S, P>,
     /// How many bytes they have, where they are not whole, in all bytes.
     count: Option<S::W>,
+    /// Whether a row is hashed after the next one is encrypted.
+    late: bool,
 }
 
 /// Powers for messages in lanes.
@@ -303,6 +307,7 @@ impl<S: Isa, P: PowersOfLanes<S>> EqualHashing<S, P> {
             powers,
             left: Cell::new(0),
             sums: Cell::new([s.splat(&[0; 16]); 3]),
+            late: Cell::new(None),
         }
     }
 
@@ -319,6 +324,21 @@ impl<S: Isa, P: PowersOfLanes<S>> EqualHashing<S, P> {
         self.left.set(1);
     }
 
+    /// Hashes the row that waits, if there is one.
+    #[inline(always)]
+    pub(crate) fn settle(&self) {
+        if let Some(x) = self.late.take() {
+            self.add(x, self.left.get() + 1);
+        }
+    }
+
+    /// Adds the products of `x` with the n-th powers.
+    #[inline(always)]
+    fn add(&self, x: S::W, n: usize) {
+        let power = self.powers.get(self.s, n);
+        self.sums.set(S::W::add_product(self.sums.get(), x, power));
+    }
+
     /// The cipher of whole messages.
     #[inline(always)]
     pub(crate) fn cipher<C: Cipher<W = S::W>>(&self, c: C) -> Equal<'_, S, C, P, false> {
@@ -326,20 +346,29 @@ impl<S: Isa, P: PowersOfLanes<S>> EqualHashing<S, P> {
             c,
             hashing: self,
             count: None,
+            late: false,
         }
     }
 
-    /// The cipher of the next rows, or of one of whose blocks `count` bytes count.
+    /// The cipher of the next rows, hashed `late` if so: `settle` follows them.
     #[inline(always)]
-    pub(crate) fn rows<C: Cipher<W = S::W>>(
-        &self,
-        c: C,
-        count: Option<S::W>,
-    ) -> Equal<'_, S, C, P, true> {
+    pub(crate) fn rows<C: Cipher<W = S::W>>(&self, c: C, late: bool) -> Equal<'_, S, C, P, true> {
         Equal {
             c,
             hashing: self,
-            count,
+            count: None,
+            late,
+        }
+    }
+
+    /// The cipher of a row of whose blocks `count` bytes count.
+    #[inline(always)]
+    pub(crate) fn part<C: Cipher<W = S::W>>(&self, c: C, count: S::W) -> Equal<'_, S, C, P, true> {
+        Equal {
+            c,
+            hashing: self,
+            count: Some(count),
+            late: false,
         }
     }
 }
@@ -364,23 +393,23 @@ where
 
     #[inline(always)]
     fn hash<F: Product>(&self, hash: S::W, x: S::W) -> S::W {
-        let EqualHashing {
-            s,
-            powers,
-            left,
-            sums,
-        } = self.hashing;
-        let n = left.get();
+        let hashing = self.hashing;
+        let n = hashing.left.get();
         if !ROWS && n == 0 {
             return self.c.hash::<F>(hash, x);
         }
-        left.set(n - 1);
-        let all = S::W::add_product(sums.get(), hash ^ x, powers.get(*s, n));
-        if !ROWS && n == 1 {
-            return S::W::reduced::<F>(all);
+        hashing.left.set(n - 1);
+        if self.late {
+            if let Some(before) = hashing.late.replace(Some(hash ^ x)) {
+                hashing.add(before, n + 1);
+            }
+            return self.c.zero();
         }
-        sums.set(all);
-        self.c.zero()
+        hashing.add(hash ^ x, n);
+        match !ROWS && n == 1 {
+            true => S::W::reduced::<F>(hashing.sums.get()),
+            false => self.c.zero(),
+        }
     }
 }
 

@@ -586,10 +586,15 @@ const fn is_stepped<S: Isa, M: Pass>() -> bool {
 /// Whether what rows leave of a message is done before them: where its hash waits for the results, it
 /// waits while the first row is encrypted. All state is hashes, which are sums, and counters.
 const fn ends_first<S: Isa, M: Pass>() -> bool {
+    hashes_results::<M>() && !is_stepped::<S, M>()
+}
+
+/// Whether a hash is of the results of steps, and waits for them.
+pub(crate) const fn hashes_results<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
         if let Holds::Hash { results: true, .. } = M::SHAPE.along().blocks[i] {
-            return !is_stepped::<S, M>();
+            return true;
         }
         i += 1;
     }
