@@ -19,7 +19,9 @@ use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::Places;
-use crate::rows::{Ciphers, Mixed, all_rows, counter_of, hashes_results, one_lane, take_rows};
+use crate::rows::{
+    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_rows,
+};
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
 
@@ -67,24 +69,24 @@ pub(crate) const fn has_even<S: Isa, G: Program>() -> bool {
     is_chain::<G>() && blocks && <S::Unit as Isa>::LANES < S::LANES
 }
 
-/// The same of messages of a mode along messages, under a key with tables. More sums of hashes than those
-/// of four registers would not stay in registers.
+/// Whether messages of a batch go this way.
+#[inline(always)]
+pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
+    jobs.len() >= S::LANES && are_of_one_length(jobs, alike, EVEN) && are_like::<G>(jobs, alike)
+}
+
+/// Whether those of a mode along messages do, under a key with tables. Of more than four registers, the
+/// sums of hashes would not stay in registers.
 pub(crate) const fn has_even_along<S: Isa, G: Program>() -> bool {
     let few = S::LANES <= 4 * <S::Unit as Isa>::LANES;
     has_solos::<S, G>() && (few || hash_of::<G::First>().is_none())
 }
 
-/// Whether messages of a batch go this way.
+/// Whether messages of a batch go this way, in a mode along messages.
 #[inline(always)]
 pub(crate) fn are_even_along<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
     let below = const { G::First::SHAPE.along().lanes_below };
     are_even::<S, G>(jobs, alike) && jobs[0].len < below
-}
-
-/// Whether messages of a batch go this way.
-#[inline(always)]
-pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
-    jobs.len() >= S::LANES && are_of_one_length(jobs, alike, EVEN) && are_like::<G>(jobs, alike)
 }
 
 /// Longer messages have little of what filling lanes costs, and may displace each other's lines.
@@ -123,9 +125,8 @@ const fn has_parts(shape: Shape) -> bool {
     shape.header > 0 || shape.data.is_some() || shape.tag
 }
 
-/// Does `N` messages for which [`are_short`] holds, or [`are_even`], under a key with these `powers`, if
-/// the mode hashes, and whose texts are of one
-/// length if they are `EVEN`. Where tags are compared, `verdicts` receive what they differ by from
+/// Does `N` messages for which [`are_short`] holds, or [`are_even`], and whose texts are of one
+/// length if they are `EVEN`. In modes that hash, the key has these `powers`. Where tags are compared, `verdicts` receive what they differ by from
 /// those that were given.
 #[inline(always)]
 pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
@@ -649,6 +650,35 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
         in_rows::<M>(len).div_ceil(16) + 1,
     );
     let text = (job.src, job.dst);
+    let left = len % (S::LANES * 16);
+    if LONG
+        && const { ends_first::<S, M>() }
+        && let Some(places) = places
+        && left > 0
+        && hashing.is_one_run()
+    {
+        let full = (len - left) / 16;
+        // The hash so far is added to the first block of all.
+        let zero = M::State::from_fn(
+            #[inline(always)]
+            |_| c.unit.s.splat(&[0; 16]),
+        );
+        hashing.ahead(
+            full,
+            #[inline(always)]
+            || {
+                let end = (text.0, text.1, full, left);
+                // SAFETY: it is inside the text.
+                unsafe { last_row::<S, M>(c, hashing, Some(&places.after(full)), end, zero) };
+            },
+        );
+        // SAFETY: as below.
+        let state = unsafe {
+            all_rows::<S, M, true, true>(c, hashing, Some(places), text, 0..full, len - left, state)
+        };
+        hashing.skip(left.div_ceil(16));
+        return (state, hashing.sums());
+    }
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {
         match const { M::SHAPE.along().ends_alike } {
@@ -657,4 +687,10 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
         }
     };
     (state, hashing.sums())
+}
+
+/// Whether what rows leave of a message is done before them: where its hash waits for the results, it
+/// waits while the first row is encrypted. All state is hashes, which are sums, and counters.
+const fn ends_first<S: Isa, M: Pass>() -> bool {
+    hashes_results::<M>() && !is_stepped::<S, M>()
 }

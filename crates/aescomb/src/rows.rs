@@ -458,29 +458,6 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         // SAFETY: the caller's.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, (src, dst, 0, len), state) };
     }
-    let full = len / 16 - len / 16 % S::LANES;
-    let bytes = len - full * 16;
-    let before = match (const { ends_first::<S, M>() }, places) {
-        (true, Some(places)) if ENDS && bytes > 0 && hashing.is_one_run() => Some(places),
-        _ => None,
-    };
-    if let Some(places) = before {
-        let places = &places.after(full);
-        // What it has goes into the first block.
-        let none = M::State::from_fn(
-            #[inline(always)]
-            |_| u.splat(&[0; 16]),
-        );
-        hashing.ahead(
-            full,
-            #[inline(always)]
-            || {
-                let text = (src, dst, full, bytes);
-                // SAFETY: the caller's.
-                unsafe { last_row::<S, M>(ciphers, hashing, Some(places), text, none) };
-            },
-        );
-    }
     if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
         let late = Cell::new((s.splat(&[0; 16]), 0));
         let late = const { late_hash::<M>().is_some() }.then_some(&late);
@@ -539,11 +516,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         w = spread::<S::Unit, M>(row(unit, hashing, places, None), &state);
     }
     if ENDS && const { !is_stepped::<S, M>() } {
-        if before.is_some() {
-            hashing.skip(bytes.div_ceil(16));
-            return spread::<S::Unit, M>(row(unit, hashing, places, None), &w);
-        }
-        let text = (src, dst, at, bytes);
+        let text = (src, dst, at, len % (S::LANES * 16));
         // SAFETY: as above.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
     }
@@ -570,7 +543,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
 /// of [`Places`].
-const fn is_stepped<S: Isa, M: Pass>() -> bool {
+pub(crate) const fn is_stepped<S: Isa, M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
         match M::SHAPE.along().blocks[i] {
@@ -581,12 +554,6 @@ const fn is_stepped<S: Isa, M: Pass>() -> bool {
         i += 1;
     }
     false
-}
-
-/// Whether what rows leave of a message is done before them: where its hash waits for the results, it
-/// waits while the first row is encrypted. All state is hashes, which are sums, and counters.
-const fn ends_first<S: Isa, M: Pass>() -> bool {
-    hashes_results::<M>() && !is_stepped::<S, M>()
 }
 
 /// Whether a hash is of the results of steps, and waits for them.
@@ -607,7 +574,7 @@ pub(crate) const fn hashes_results<M: Pass>() -> bool {
 /// # Safety
 /// The text has its blocks.
 #[inline(always)]
-unsafe fn last_row<S: Isa, M: Pass>(
+pub(crate) unsafe fn last_row<S: Isa, M: Pass>(
     c: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     places: Option<&Places<'_, S::Unit>>,

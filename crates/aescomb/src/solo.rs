@@ -410,7 +410,8 @@ unsafe fn linked<N: Isa, M: Pass>(
     with_first::<N, M>(s ^ key, state)
 }
 
-/// Messages from their headers to their tags, with `all` their rows. Where tags are compared,
+/// Messages from their headers to their tags, with `all` their rows; what these leave is done here where
+/// `all` does `ROWS` alone, or where it is not done as rows are. Where tags are compared,
 /// `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
 pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
