@@ -159,6 +159,19 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
     h: Header<S::W>,
     verdicts: Option<&mut [Block; N]>,
 ) -> S::W {
+    if const { hash_of::<M>().is_none() } {
+        return whole::<S, M, N, true>(
+            few,
+            &c,
+            h,
+            verdicts,
+            #[inline(always)]
+            |state| match const { EVEN } {
+                true => even_rows::<S, M, N>(few, &c, state),
+                false => mixed::<S, M, N>(few, c, state),
+            },
+        );
+    }
     let hashing = &EqualHashing::new(c.s, powers);
     whole::<S, M, N, true>(
         few,
@@ -166,36 +179,37 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
         h,
         verdicts,
         #[inline(always)]
-        |mut state| {
-            if const { !EVEN } {
-                return mixed::<S, M, N>(few, c, state);
-            }
-            let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
-            for (l, job) in few.jobs.iter().enumerate() {
-                // Of fewer, the compiler makes no gathers.
-                if const { N > 8 } {
-                    job::one_by_one();
-                }
-                (src[l], dst[l]) = (few.source(l), job.dst);
-            }
-            core::hint::black_box((&src, &dst));
-            let text = (src.as_ptr(), dst.as_ptr());
-            let len = few.jobs[0].len;
-            let rows = 0..rows::<M>(len);
-            // SAFETY: they have so many whole blocks.
-            unsafe {
-                if const { hash_of::<M>().is_some() } {
-                    hashing.begin(len.div_ceil(16) + 1);
-                    let late = const { hashes_results::<M>() };
-                    take_rows::<S, M>(c.s, &hashing.rows(c, late), &mut state, rows, text);
-                    hashing.settle();
-                } else {
-                    take_rows::<S, M>(c.s, &c, &mut state, rows, text);
-                }
-            }
+        |state| {
+            hashing.begin(few.jobs[0].len.div_ceil(16) + 1);
+            let c = hashing.rows(c, const { hashes_results::<M>() });
+            let state = even_rows::<S, M, N>(few, &c, state);
+            hashing.settle();
             state
         },
     )
+}
+
+/// Whole blocks of messages of one length.
+#[inline(always)]
+fn even_rows<S: Isa, M: Pass, const N: usize>(
+    few: &Few<'_, S, N>,
+    c: &impl Cipher<W = S::W>,
+    mut state: M::State<S::W>,
+) -> M::State<S::W> {
+    let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
+    for (l, job) in few.jobs.iter().enumerate() {
+        // Of fewer, the compiler makes no gathers.
+        if const { N > 8 } {
+            job::one_by_one();
+        }
+        (src[l], dst[l]) = (few.source(l), job.dst);
+    }
+    core::hint::black_box((&src, &dst));
+    let text = (src.as_ptr(), dst.as_ptr());
+    let rows = 0..rows::<M>(few.jobs[0].len);
+    // SAFETY: they have so many whole blocks.
+    unsafe { take_rows::<S, M>(few.s, c, &mut state, rows, text) };
+    state
 }
 
 /// How many bytes of a message are done as rows; `finish` does what is left.
