@@ -25,6 +25,9 @@ struct Record {
 #[derive(Deserialize)]
 struct About {
     date: String,
+    /// Older records have none.
+    #[serde(default)]
+    time: String,
     version: String,
     figures: usize,
     noisy: usize,
@@ -63,10 +66,9 @@ struct Race {
 
 /// Writes the pages anew, or only says whether they are as they should be.
 pub fn run(root: &Path, check: bool) -> Result<bool, String> {
-    let newest = newest(&root.join("bench/record"))?;
-    let text = read(&newest)?;
-    let record: Record =
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", newest.display()))?;
+    let directory = root.join("bench/record");
+    let (newest, record) = newest(records(&directory)?)
+        .ok_or_else(|| format!("{}: no record", directory.display()))?;
     let mut good = true;
     for page in PAGES {
         let path = root.join(page);
@@ -93,24 +95,27 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The record with the latest date, which its name ends in.
-fn newest(directory: &Path) -> Result<PathBuf, String> {
-    let listed = || -> io::Result<Vec<PathBuf>> {
-        fs::read_dir(directory)?
-            .map(|entry| Ok(entry?.path()))
-            .collect()
-    };
-    let date = |path: &PathBuf| {
-        let name = path.file_stem()?.to_str()?;
-        name.get(name.len().checked_sub("2000-01-01".len())?..)
-            .map(str::to_owned)
-    };
-    let records = listed().map_err(|e| format!("{}: {e}", directory.display()))?;
+/// The records.
+fn records(directory: &Path) -> Result<Vec<(PathBuf, Record)>, String> {
+    let in_directory = |e: io::Error| format!("{}: {e}", directory.display());
+    let mut records = Vec::new();
+    for entry in fs::read_dir(directory).map_err(in_directory)? {
+        let path = entry.map_err(in_directory)?.path();
+        if path.extension().is_some_and(|end| end == "json") {
+            let record = serde_json::from_str(&read(&path)?)
+                .map_err(|e| format!("{}: {e}", path.display()))?;
+            records.push((path, record));
+        }
+    }
+    Ok(records)
+}
+
+/// The one that was made last.
+fn newest(records: Vec<(PathBuf, Record)>) -> Option<(PathBuf, Record)> {
+    let made = |about: &About| (about.date.clone(), about.time.clone());
     records
         .into_iter()
-        .filter(|path| path.extension().is_some_and(|end| end == "json"))
-        .max_by_key(|path| (date(path), path.clone()))
-        .ok_or_else(|| format!("{}: no record", directory.display()))
+        .max_by_key(|(_, record)| made(&record.about))
 }
 
 /// The page with all its places filled.
@@ -210,6 +215,26 @@ fn races(record: &Record, wanted: impl Fn(&Race) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of one day, the later one counts, whatever it is called.
+    #[test]
+    fn the_newest_record() {
+        let made = |name: &str, date: &str, time: &str| {
+            let mut record = record();
+            record.about.date = date.to_string();
+            record.about.time = time.to_string();
+            (PathBuf::from(name), record)
+        };
+        let records = vec![
+            made("c", "2000-01-31", ""),
+            made("a", "2000-01-31", "13:25:00"),
+            made("b", "2000-01-31", "09:30:00"),
+            made("d", "1999-12-31", "23:00:00"),
+        ];
+        let (name, _) = newest(records).expect("a record");
+        assert_eq!(name, Path::new("a"));
+        assert!(newest(Vec::new()).is_none());
+    }
 
     fn record() -> Record {
         serde_json::from_str(

@@ -12,8 +12,10 @@ use std::time::SystemTime;
 #[derive(Debug, Serialize)]
 pub(crate) struct About {
     version: &'static str,
-    /// Of the end, as `2026-01-31`.
+    /// Of the end, in UTC, as `2026-01-31`.
     pub(crate) date: String,
+    /// The same, as `23:59:59`.
+    time: String,
     /// Most samples of a figure.
     samples: usize,
     seed: u64,
@@ -28,17 +30,20 @@ pub(crate) struct About {
 /// Share of noisy figures above which the report warns.
 const NOISY: f64 = 0.2;
 
-/// The date of UTC, as `2026-01-31`.
-fn today() -> String {
+/// The date and the time of UTC, as `2026-01-31` and `23:59:59`.
+fn now() -> (String, String) {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    now.split('T').next().unwrap_or_default().to_string()
+    let (date, time) = now.split_once('T').unwrap_or_default();
+    (date.to_string(), time.trim_end_matches('Z').to_string())
 }
 
 impl About {
     pub(crate) fn of(results: &Results, asks: &[Ask], samples: usize, seed: u64) -> About {
+        let (date, time) = now();
         let mut about = About {
             version: env!("CARGO_PKG_VERSION"),
-            date: today(),
+            date,
+            time,
             samples,
             seed,
             kept: 0,
