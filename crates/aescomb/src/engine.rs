@@ -23,7 +23,7 @@ use crate::lane_keys::LaneKeys;
 #[cfg(feature = "research")]
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
-use crate::plan::{Queue, Windows};
+use crate::plan::{Only, Queue, Source, Windows};
 use crate::rows::{Ciphers, counters};
 use crate::schedule::WhichKey;
 use crate::shape::Feed;
@@ -236,7 +236,8 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
     let mut lanes = Lanes::<1, 0>::new();
     let verdicts = verdict.map(core::slice::from_mut);
     let jobs = core::slice::from_ref(job);
-    let group = lanes.group::<_, G>(n, &[0], (jobs, true), key.into(), verdicts);
+    let used = lanes.take::<G>((1, 1), &mut Only, jobs, false, true);
+    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts);
     let keys = n.keys(key, G::First::SHAPE.uses);
     // Made where it is: it is large.
     let mut keys_of_message;
@@ -523,147 +524,138 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         (Some(keys), KeySet::Shared(key)) => Some(Shared { s, keys, key }),
         _ => None,
     };
-    let mut queue = queue.fill(
-        jobs.len(),
-        alike.texts() && alike.keys() && solos == 0,
-        #[inline(always)]
-        |i| {
-            let job = &jobs[i];
-            if const { has_solos::<S, G>() }
-                && solos > 0
-                && match shared {
-                    Some(_) => is_solo::<G::First>(job),
-                    None => is_solo_of_its_own::<S, G::First>(job),
-                }
-            {
-                return None;
-            }
-            let class = match alike.keys() {
-                true => 0,
-                false => keys.get(job.key_index).rounds() / 2 - 5,
-            };
-            // Two passes may differ in what they leave for the finish.
-            let rows = match const { G::TWO } {
-                true => job.len / 16,
-                false => rows::<G::First>(job.len),
-            };
-            Some((class, rows))
-        },
-    );
-    let mut messages = [0; MAX_LANES];
-    let mut ahead = jobs.iter().skip(2 * MAX_LANES);
-    let most = match const { !in_lanes::<G::First>() } {
-        true => MAX_LANES,
-        false => degree,
-    };
-    loop {
-        let mut count = queue.take(&mut messages[..most]);
-        if count == 0 {
-            break;
-        }
-        let mut rest = &messages[..count];
-        // Longest first: those that are better done by themselves.
-        if const { !in_lanes::<G::First>() } {
-            while let [i, others @ ..] = rest {
-                let job = &jobs[*i as usize];
-                // A group must be worth its overhead.
-                if S::LANES > 1 && job.len <= short && rest.len() * 2 >= S::LANES {
-                    break;
-                }
-                let key = keys.get(job.key_index);
-                let own;
-                let keys = match shared {
-                    Some(keys) => keys,
-                    None => {
-                        own = s.keys(key, G::First::SHAPE.uses);
-                        &own
+    let mut queue = match alike.keys() && solos == 0 {
+        true => queue.fill(
+            jobs,
+            alike.texts(),
+            #[inline(always)]
+            |job| Some((0, order::<G>(job))),
+        ),
+        false => queue.fill(
+            jobs,
+            false,
+            #[inline(always)]
+            |job| {
+                if const { has_solos::<S, G>() }
+                    && solos > 0
+                    && match shared {
+                        Some(_) => is_solo::<G::First>(job),
+                        None => is_solo_of_its_own::<S, G::First>(job),
                     }
-                };
-                span::<S, G::First>(s, (keys, key), None, job);
-                rest = others;
-            }
-        }
-        let left = rest.len();
-        if (1..count).contains(&left) && one.is_some() {
-            // Not a group of few where there are more, of one class under one key.
-            messages.copy_within(count - left..count, 0);
-            count = left + queue.take(&mut messages[left..most]);
-            rest = &messages[..count];
-        }
-        while !rest.is_empty() {
-            let most = match const { S::LANES > ROOM }
-                && at_one_place::<G::First>(jobs, rest)
-                && !(shared.is_some()
-                    && degree == S::LANES
-                    && are_in_phases::<S, G::First>(jobs, rest))
-            {
-                true => degree.min(ROOM),
-                false => degree,
-            };
-            let (group, others) = rest.split_at(most.min(rest.len()));
-            rest = others;
-            let i = group[0];
+                {
+                    return None;
+                }
+                Some((keys.get(job.key_index).rounds() / 2 - 5, order::<G>(job)))
+            },
+        ),
+    };
+    let differ = match const { S::LANES > ROOM } {
+        true => places_differ::<G::First>(jobs),
+        false => None,
+    };
+    let mut ahead = jobs.iter().skip(2 * MAX_LANES);
+    while queue.len() > 0 {
+        // Longest first: those that are better done by themselves.
+        if const { !in_lanes::<G::First>() }
+            && let Some(i) = queue.nth(0)
+            // A group must be worth its overhead.
+            && (S::LANES == 1 || jobs[i as usize].len > short || queue.len() * 2 < S::LANES)
+        {
+            queue.take(1, |_, _| {});
             let job = &jobs[i as usize];
             let key = keys.get(job.key_index);
-            // Nothing to put beside it, or too little.
-            if group.len() == 1
-                || const { derives_alone::<S, G>() }
-                    && group.len() <= MAX_ALONE
-                    && too_few(jobs, group)
-            {
-                for i in group {
-                    let job = &jobs[*i as usize];
-                    let key = keys.get(job.key_index);
-                    let verdict = verdicts.as_mut().map(|all| &mut all[*i as usize]);
-                    if const { one_lane_is_all::<G>() } {
-                        left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
-                    } else {
-                        left_over::<S, G>(s, key, job, verdict);
-                    }
+            let own;
+            let keys = match shared {
+                Some(keys) => keys,
+                None => {
+                    own = s.keys(key, G::First::SHAPE.uses);
+                    &own
                 }
-                continue;
-            }
-            let group = lanes.group::<_, G>(
-                s,
-                group,
-                (jobs, alike.data()),
-                *keys,
-                verdicts.as_deref_mut(),
-            );
-            let all = |i| keys.get(i);
-            let derived = Some(&mut **derived);
-            if let Some(one) = &one {
-                let by_rows = &mut OneKey {
-                    s,
-                    key,
-                    keys: Some(one.keys),
-                };
-                run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
-            } else {
-                if const { G::First::SHAPE.uses.constants > 0 } {
-                    for job in ahead.by_ref().take(group.keys().len()) {
-                        s.fetch(keys.get(job.key_index).subkey(0).as_ptr());
-                    }
-                }
-                // Lanes without a message get a key that is there.
-                let mut of = [key; MAX_LANES];
-                for (of, place) in of.iter_mut().zip(group.keys()) {
-                    *of = keys.get(*place);
-                }
-                s.lane_keys(lane_keys, &of, G::First::SHAPE.uses);
-                let each = &Each {
-                    s,
-                    keys: &**lane_keys,
-                };
-                let by_rows = &mut ManyKeys {
-                    s,
-                    key: all,
-                    // Those that go by themselves were counted.
-                    again: const { has_solos::<S, G>() }.then_some(false),
-                };
-                run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
-            }
+            };
+            span::<S, G::First>(s, (keys, key), None, job);
+            continue;
         }
+        let in_phases = |differ| {
+            let last = match const { has_phases::<S, G::First>() } {
+                true if shared.is_some() && degree == S::LANES => queue.nth(S::LANES - 1),
+                _ => None,
+            };
+            last.is_some_and(|i| {
+                phases_of::<G::First>(differ, order::<G>(&jobs[i as usize])).is_some()
+            })
+        };
+        let most = match differ {
+            Some(differ) if is_crowded::<G::First>(differ) && !in_phases(differ) => {
+                degree.min(ROOM)
+            }
+            _ => degree,
+        };
+        let own_keys = shared.is_none();
+        let used = lanes.take::<G>((S::LANES, most), &mut queue, jobs, own_keys, alike.data());
+        // Nothing to put beside it, or too little.
+        if used == 1
+            || const { derives_alone::<S, G>() }
+                && used <= MAX_ALONE
+                && too_few((0..used).map(|l| jobs[lanes.place(l, jobs)].len / 16))
+        {
+            for l in 0..used {
+                let i = lanes.place(l, jobs);
+                let job = &jobs[i];
+                let key = keys.get(job.key_index);
+                let verdict = verdicts.as_mut().map(|all| &mut all[i]);
+                if const { one_lane_is_all::<G>() } {
+                    left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
+                } else {
+                    left_over::<S, G>(s, key, job, verdict);
+                }
+            }
+            continue;
+        }
+        let key = keys.get(jobs[lanes.place(0, jobs)].key_index);
+        let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut());
+        let all = |i| keys.get(i);
+        let derived = Some(&mut **derived);
+        if let Some(one) = &one {
+            let by_rows = &mut OneKey {
+                s,
+                key,
+                keys: Some(one.keys),
+            };
+            run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
+        } else {
+            if const { G::First::SHAPE.uses.constants > 0 } {
+                for job in ahead.by_ref().take(group.keys().len()) {
+                    s.fetch(keys.get(job.key_index).subkey(0).as_ptr());
+                }
+            }
+            // Lanes without a message get a key that is there.
+            let mut of = [key; MAX_LANES];
+            for (of, place) in of.iter_mut().zip(group.keys()) {
+                *of = keys.get(*place);
+            }
+            s.lane_keys(lane_keys, &of, G::First::SHAPE.uses);
+            let each = &Each {
+                s,
+                keys: &**lane_keys,
+            };
+            let by_rows = &mut ManyKeys {
+                s,
+                key: all,
+                // Those that go by themselves were counted.
+                again: const { has_solos::<S, G>() }.then_some(false),
+            };
+            run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
+        }
+    }
+}
+
+/// What messages are sorted by: their blocks.
+#[inline(always)]
+fn order<G: Program>(job: &Job) -> usize {
+    // Two passes may differ in what they leave for the finish.
+    match const { G::TWO } {
+        true => job.len / 16,
+        false => rows::<G::First>(job.len),
     }
 }
 
@@ -679,10 +671,10 @@ const fn derives_alone<S: Isa, G: Program>() -> bool {
 /// rows of the group, it costs 26 and five quarters of the longest message, one of them 8 and a
 /// seventh.
 #[inline(never)]
-fn too_few(jobs: &[Job], group: &[u32]) -> bool {
-    let blocks = |i: &u32| jobs[*i as usize].len / 16;
-    let longest = group.iter().map(blocks).max().unwrap_or(0);
-    let alone = group.iter().map(|i| 8 + blocks(i) / 7).sum::<usize>();
+fn too_few(blocks: impl Iterator<Item = usize>) -> bool {
+    let (longest, alone) = blocks.fold((0, 0), |(longest, alone), blocks| {
+        (blocks.max(longest), alone + 8 + blocks / 7)
+    });
     alone < 26 + longest * 5 / 4
 }
 
@@ -690,37 +682,25 @@ fn too_few(jobs: &[Job], group: &[u32]) -> bool {
 /// still has room; 32 displace each other's.
 const ROOM: usize = 16;
 
-/// Whether texts begin at the same place of a page, or, where they are written or sets are small,
-/// of half a page, as far as four of them tell.
+/// See [`differ`], of messages that are too many for one place.
 #[inline(always)]
-fn at_one_place<M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
-    if !M::SHAPE.is_serial() || messages.len() <= ROOM {
-        return false;
-    }
-    let differ = differ(place::<M>(jobs, messages));
+fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
+    (M::SHAPE.is_serial() && jobs.len() > ROOM).then(|| {
+        differ(
+            #[inline(always)]
+            |l| place_of::<M>(jobs[l].src, jobs[l].dst),
+        )
+    })
+}
+
+/// Whether texts, whose places differ by so much, begin at the same place of a page, or, where they
+/// are written or sets are small, of half a page.
+#[inline(always)]
+fn is_crowded<M: Pass>(differ: usize) -> bool {
     match const { M::SHAPE.output } || is_zen4() {
         true => differ & HALF_SET == 0,
         false => differ == 0,
     }
-}
-
-/// Where the texts of messages are.
-#[inline(always)]
-fn place<M: Pass>(jobs: &[Job], messages: &[u32]) -> impl Fn(usize) -> usize {
-    |l| {
-        let job = &jobs[messages[l] as usize];
-        place_of::<M>(job.src, job.dst)
-    }
-}
-
-/// Whether the first of these messages make a full group, whose rows are done in phases.
-#[inline(always)]
-fn are_in_phases<S: Isa, M: Pass>(jobs: &[Job], messages: &[u32]) -> bool {
-    if const { !has_phases::<S, M>() } || messages.len() < S::LANES {
-        return false;
-    }
-    let last = &jobs[messages[S::LANES - 1] as usize];
-    phases_of::<M>(place::<M>(jobs, messages), rows::<M>(last.len)).is_some()
 }
 
 /// Whether so many messages under a key that has no tables pay for them: a row's time is gained

@@ -22,7 +22,7 @@ use crate::pass::{
     HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces,
     uniform, whole_end,
 };
-use crate::plan::Window;
+use crate::plan::{Source, Window};
 use crate::rows::{link_of, neighbours, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
@@ -40,6 +40,37 @@ struct Component {
     left: usize,
     /// Whether there is one at all.
     any: bool,
+}
+
+/// What is seen of messages while they are read one after the other.
+struct Seen {
+    alike: bool,
+    /// Rows of the last one, in this pass and in the one after it; the highest bit is set where any
+    /// had more than the one before it.
+    least: usize,
+    least_after: usize,
+    rises: usize,
+    /// Not 0 where rows leave something, where there is associated data, and where messages differ.
+    left: usize,
+    data: usize,
+    differs: usize,
+    same: usize,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn new(alike: bool) -> Self {
+        Seen {
+            alike,
+            least: usize::MAX >> 1,
+            least_after: usize::MAX >> 1,
+            rises: 0,
+            left: 0,
+            data: 0,
+            differs: 0,
+            same: 0,
+        }
+    }
 }
 
 /// Memory for a group of messages, one to a lane, longest first.
@@ -137,23 +168,66 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
-    /// Makes a group of messages, longest first or nearly. Where tags are compared,
-    /// `verdicts` receives what each differs by from the one that was given. `alike`: nonces,
-    /// associated data and tags are of the same lengths in all.
+    /// Gives the first lanes messages, at most `room`, and those up to `lanes` nothing; how many have
+    /// one. `alike`: nonces, associated data and tags are of the same lengths in all. Out of line:
+    /// scalar code that needs all registers, and the same for all instruction sets. What is written
+    /// here is what every message costs: all else is read where its job is.
+    #[inline(never)]
+    pub(crate) fn take<G: Program>(
+        &mut self,
+        (lanes, room): (usize, usize),
+        messages: &mut impl Source,
+        jobs: &[Job],
+        own_keys: bool,
+        alike: bool,
+    ) -> usize {
+        assert!(room <= L);
+        let mut seen = Seen::new(alike);
+        let used = messages.take(
+            room,
+            #[inline(always)]
+            |l, i| {
+                let job = &jobs[i as usize];
+                self.job[l] = job;
+                self.read_job::<G::First, G::Second>(l, job, G::AGAIN, &mut seen);
+            },
+        );
+        assert!(used > 0);
+        if !self.saw(seen) {
+            self.sort(used);
+            self.read::<G::First, G::Second>(used, alike, G::AGAIN);
+        }
+        if used < lanes {
+            self.empty(used, lanes);
+        }
+        if own_keys {
+            for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
+                // SAFETY: lanes have a job.
+                *key = unsafe { (**job).key_index };
+            }
+        }
+        used
+    }
+
+    /// Which of `jobs` is in lane `l`.
+    #[inline(always)]
+    pub(crate) fn place(&self, l: usize, jobs: &[Job]) -> usize {
+        (self.job[l].addr() - jobs.as_ptr().addr()) / size_of::<Job>()
+    }
+
+    /// Makes a group of the `used` messages of `jobs` that are in the lanes. Where tags are compared,
+    /// `verdicts` receives what each differs by from the one that was given.
     #[inline(always)]
     pub(crate) fn group<'g, 'j, S: Isa, G: Program>(
         &'g mut self,
         s: S,
-        messages: &[u32],
-        (jobs, alike): (&'j [Job], bool),
+        used: usize,
+        jobs: &'j [Job],
         keys: KeySet<'_>,
         verdicts: Option<&'g mut [Block]>,
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
-        assert!(!messages.is_empty() && messages.len() <= S::LANES);
-        let used = messages.len();
-        let own_keys = !matches!(keys, KeySet::Shared(_));
-        self.fill::<G>(S::LANES, messages, jobs, own_keys, alike);
+        assert!(used > 0 && used <= S::LANES);
         if const { G::First::SHAPE.header > 0 || G::TWO } {
             // A tag that another pass has made is there, too.
             let given = const { G::First::SHAPE.is_stateless() } || verdicts.is_some();
@@ -166,37 +240,6 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             done: 0,
             jobs,
             verdicts,
-        }
-    }
-
-    /// Gives the first lanes the messages, and those up to `lanes` nothing. Out of line:
-    /// scalar code that needs all registers, and the same for all instruction sets. What is
-    /// written here is what every message costs: all else is read where its job is.
-    #[inline(never)]
-    fn fill<G: Program>(
-        &mut self,
-        lanes: usize,
-        messages: &[u32],
-        jobs: &[Job],
-        own_keys: bool,
-        alike: bool,
-    ) {
-        let used = messages.len();
-        for (job, i) in self.job.iter_mut().zip(messages) {
-            *job = &jobs[*i as usize];
-        }
-        if used < lanes {
-            self.empty(used, lanes);
-        }
-        if !self.read::<G::First, G::Second>(used, alike, G::AGAIN) {
-            self.sort(used);
-            self.read::<G::First, G::Second>(used, alike, G::AGAIN);
-        }
-        if own_keys {
-            for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
-                // SAFETY: lanes have a job.
-                *key = unsafe { (**job).key_index };
-            }
         }
     }
 
@@ -216,41 +259,60 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         self.end[from..to].fill(nowhere());
     }
 
-    /// Reads what the jobs of the lanes in use say; whether no lane has more rows than the
-    /// one before it, in this pass and in the one `After` it.
+    /// Reads what the jobs of the lanes in use say: see `saw`.
     #[inline(always)]
     fn read<M: Pass, After: Pass>(&mut self, used: usize, alike: bool, again: bool) -> bool {
-        let (mut left, mut same, mut differs) = (0, 0, 0);
-        let mut sorted = true;
-        let (mut least, mut least_after) = (usize::MAX, usize::MAX);
-        // SAFETY: lanes have a job, borrowed meanwhile.
-        let first = unsafe { &*self.job[0] };
-        let mut data = first.data_len;
+        let mut seen = Seen::new(alike);
         for l in 0..used {
-            one_by_one();
-            // SAFETY: as above.
+            // SAFETY: lanes have a job, borrowed meanwhile.
             let job = unsafe { &*self.job[l] };
-            let after = rows::<After>(text_len::<After>(job.len));
-            let rows = rows::<M>(text_len::<M>(job.len));
-            sorted &= rows <= least && after <= least_after;
-            (least, least_after) = (rows, after);
-            self.len[l] = job.len;
-            left |= self.leave::<M>(l, job, rows, again);
-            (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
-            self.rows[l] = rows;
-            if in_lines::<M>() {
-                same += usize::from((job.dst.addr() ^ first.dst.addr()) & SET == 0);
-            }
-            if const { M::SHAPE.header > 0 || M::SHAPE.data.is_some() || M::SHAPE.tag } && !alike {
-                data |= job.data_len;
-                differs |= (job.nonce_len ^ first.nonce_len) as usize
-                    | (job.tag_len ^ first.tag_len) as usize
-                    | job.data_len ^ first.data_len;
-            }
+            self.read_job::<M, After>(l, job, again, &mut seen);
         }
-        (self.leaves, self.same, self.alike) = (left > 0, same, differs == 0);
+        self.saw(seen)
+    }
+
+    /// Reads what the `job` of lane `l` says, for this pass and the one `After` it.
+    #[inline(always)]
+    fn read_job<M: Pass, After: Pass>(
+        &mut self,
+        l: usize,
+        job: &Job,
+        again: bool,
+        seen: &mut Seen,
+    ) {
+        one_by_one();
+        let after = rows::<After>(text_len::<After>(job.len));
+        let rows = rows::<M>(text_len::<M>(job.len));
+        seen.rises |= seen.least.wrapping_sub(rows) | seen.least_after.wrapping_sub(after);
+        (seen.least, seen.least_after) = (rows, after);
+        if const { M::SHAPE.header > 0 } {
+            self.len[l] = job.len;
+        }
+        seen.left |= self.leave::<M>(l, job, rows, again);
+        (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
+        self.rows[l] = rows;
+        if in_lines::<M>() {
+            seen.same += usize::from((job.dst.addr() ^ self.dst[0].addr()) & SET == 0);
+        }
+        if const { M::SHAPE.header > 0 || M::SHAPE.data.is_some() || M::SHAPE.tag } && !seen.alike {
+            // SAFETY: the first lane has a job, borrowed meanwhile.
+            let first = unsafe { &*self.job[0] };
+            seen.data |= job.data_len;
+            seen.differs |= (job.nonce_len ^ first.nonce_len) as usize
+                | (job.tag_len ^ first.tag_len) as usize
+                | job.data_len ^ first.data_len;
+        }
+    }
+
+    /// Remembers what was seen of the messages; whether no lane has more rows than the one before
+    /// it, in this pass and in the one after it.
+    #[inline(always)]
+    fn saw(&mut self, seen: Seen) -> bool {
+        // SAFETY: the first lane has a job, borrowed meanwhile.
+        let data = seen.data | unsafe { (*self.job[0]).data_len };
+        (self.leaves, self.same, self.alike) = (seen.left > 0, seen.same, seen.differs == 0);
         self.component.any = data > 0;
-        sorted
+        seen.rises <= usize::MAX >> 1
     }
 
     /// What `rows` rows leave of lane `l`'s text: how many bytes.
@@ -494,8 +556,7 @@ pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
 /// begin at one place of a page, or, if they are written, of half a page. Lanes of one phase share
 /// sets of the first-level cache; lanes of other phases use other sets.
 #[inline(always)]
-pub(crate) fn phases_of<M: Pass>(place: impl Fn(usize) -> usize, rows: usize) -> Option<usize> {
-    let differ = differ(place);
+pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
     let phases = match const { M::SHAPE.output } {
         true if differ == 0 => 8,
         true if differ & HALF_SET == 0 => 4,
@@ -832,8 +893,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let lanes = &*self.lanes;
         match self.used == S::LANES {
             true => phases_of::<M>(
-                #[inline(always)]
-                |l| place_of::<M>(lanes.src[l], lanes.dst[l]),
+                differ(
+                    #[inline(always)]
+                    |l| place_of::<M>(lanes.src[l], lanes.dst[l]),
+                ),
                 lanes.rows[S::LANES - 1],
             ),
             false => None,
@@ -1063,9 +1126,8 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
         let bytes = s.in_all_bytes(&len).first_bytes();
         s.store_row((made ^ given) & bytes, &mut lanes.difference);
-        for (job, difference) in jobs[..self.used].iter().zip(&lanes.difference) {
-            let i = (job.addr() - self.jobs.as_ptr().addr()) / size_of::<Job>();
-            verdicts[i] = *difference;
+        for l in 0..self.used {
+            verdicts[lanes.place(l, self.jobs)] = lanes.difference[l];
         }
     }
 }

@@ -144,12 +144,11 @@ pub struct Group {
 pub fn comb_scheduler(lengths: &[usize], degree: usize) -> Vec<Group> {
     assert!(degree > 0, "a group needs room for a message");
     let mut queue = Queue::default();
-    let mut queue = queue.fill(lengths.len(), false, |i| Some((0, lengths[i])));
+    let mut queue = queue.fill(lengths, false, |blocks| Some((0, *blocks)));
     let mut groups = Vec::new();
     while queue.len() > 0 {
-        let mut messages = alloc::vec![0; degree.min(lengths.len())];
-        let count = queue.take(&mut messages);
-        let mut messages: Vec<_> = messages[..count].iter().map(|i| *i as usize).collect();
+        let mut messages = Vec::new();
+        queue.take(degree, |_, i| messages.push(i as usize));
         // Buckets of long messages are only nearly in order.
         messages.sort_by_key(|i| core::cmp::Reverse(lengths[*i]));
         let sorted: Vec<usize> = messages.iter().map(|i| lengths[*i]).collect();
@@ -201,15 +200,16 @@ fn bucket(rows: usize) -> usize {
 }
 
 impl Queue {
-    /// Takes those of messages `0..n` of which `message(i)` gives class and blocks, to give
-    /// them back longest first; all, and in their order, where they are `equal`.
+    /// Takes those of `messages` of which `of` gives class and blocks, to give them back longest
+    /// first; all, and in their order, where they are `equal`.
     #[inline(always)]
-    pub(crate) fn fill(
+    pub(crate) fn fill<T>(
         &mut self,
-        n: usize,
+        messages: &[T],
         equal: bool,
-        message: impl Fn(usize) -> Option<(usize, usize)> + Copy,
+        of: impl Fn(&T) -> Option<(usize, usize)>,
     ) -> Drain<'_> {
+        let n = messages.len();
         if self.len != 0 {
             // An earlier call was left in the middle.
             self.head.fill(NONE);
@@ -223,8 +223,8 @@ impl Queue {
         if !equal {
             let head = &mut self.head[..CLASSES * BUCKETS];
             // The last first, so that a bucket's messages come out in the caller's order.
-            for (i, next) in self.next[..n].iter_mut().enumerate().rev() {
-                let Some((class, rows)) = message(i) else {
+            for ((i, message), next) in messages.iter().enumerate().zip(&mut self.next[..n]).rev() {
+                let Some((class, rows)) = of(message) else {
                     len -= 1;
                     continue;
                 };
@@ -261,22 +261,56 @@ impl Drain<'_> {
         self.queue.len
     }
 
-    /// Takes longest messages of one class, as many as there is room for: how many.
-    #[inline(never)]
-    pub(crate) fn take(&mut self, out: &mut [u32]) -> usize {
-        if self.queue.len == 0 {
+    /// The message that comes after `n` others.
+    pub(crate) fn nth(&self, mut n: usize) -> Option<u32> {
+        if n >= self.queue.len {
+            return None;
+        }
+        if let Some(next) = self.equal {
+            return Some(next + n as u32);
+        }
+        let Queue { head, next, .. } = &*self.queue;
+        let (mut top, mut first) = (self.top, self.first);
+        loop {
+            while first == NONE {
+                top -= 1;
+                first = head[top];
+            }
+            if n == 0 {
+                return Some(first);
+            }
+            n -= 1;
+            first = next[first as usize];
+        }
+    }
+}
+
+/// Where messages are taken from.
+pub(crate) trait Source {
+    /// Takes some, at most `room`, longest first or nearly, and calls `to` with the number and place
+    /// of each; how many there were.
+    fn take(&mut self, room: usize, to: impl FnMut(usize, u32)) -> usize;
+}
+
+/// The longest messages, all of the class of the first one.
+impl Source for Drain<'_> {
+    #[inline(always)]
+    fn take(&mut self, room: usize, mut to: impl FnMut(usize, u32)) -> usize {
+        let Queue { head, next, len } = &mut *self.queue;
+        let room = room.min(*len);
+        if let Some(equal) = &mut self.equal {
+            for n in 0..room {
+                to(n, *equal + n as u32);
+            }
+            *equal += room as u32;
+            *len -= room;
+            return room;
+        }
+        if room == 0 {
             return 0;
         }
-        if let Some(next) = &mut self.equal {
-            let n = out.len().min(self.queue.len);
-            for out in &mut out[..n] {
-                *out = *next;
-                *next += 1;
-            }
-            self.queue.len -= n;
-            return n;
-        }
-        let Queue { head, next, len } = &mut *self.queue;
+        let (head, next) = (&mut head[..], &next[..]);
+        // Not in memory: the next message would wait for it there.
         let (mut top, mut first) = (self.top, self.first);
         while first == NONE {
             top -= 1;
@@ -284,7 +318,7 @@ impl Drain<'_> {
         }
         let floor = top - top % BUCKETS;
         let mut n = 0;
-        'room: for out in out.iter_mut().take(*len) {
+        'room: while n < room {
             while first == NONE {
                 if top == floor {
                     break 'room;
@@ -292,13 +326,25 @@ impl Drain<'_> {
                 top -= 1;
                 first = core::mem::replace(&mut head[top], NONE);
             }
-            *out = first;
-            first = next[first as usize];
+            let message = first;
+            first = next[message as usize];
+            to(n, message);
             n += 1;
         }
         *len -= n;
         (self.top, self.first) = (top, first);
         n
+    }
+}
+
+/// The only message of a call.
+pub(crate) struct Only;
+
+impl Source for Only {
+    #[inline(always)]
+    fn take(&mut self, _: usize, mut to: impl FnMut(usize, u32)) -> usize {
+        to(0, 0);
+        1
     }
 }
 
