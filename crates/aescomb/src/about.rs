@@ -4,6 +4,7 @@ use crate::backend::Backend;
 use crate::expanded::Expanded;
 use crate::mode::{Costs, Info, KEY_BYTES, Kind, Lengths};
 use crate::pass::{Pass, Program, has_chain};
+use crate::shape::{Feed, Link, Shape};
 
 /// The most bytes of a message's parts.
 #[derive(Clone, Copy, Debug)]
@@ -84,13 +85,18 @@ pub(crate) const fn info<R: Registered>(name: &'static str, kind: Kind) -> Info 
     }
 }
 
-/// Whether a pass over many messages writes results of which one comes of the one before.
+/// Whether a pass over many messages writes results of which one comes of the one before, by steps
+/// that are no [`Link`].
 const fn is_chained<G: Program>() -> bool {
     let [first, second] = match G::APART {
         true => [G::Before::SHAPE, G::After::SHAPE],
         false => [G::First::SHAPE, G::Second::SHAPE],
     };
-    first.is_serial() && first.output || second.is_serial() && second.output
+    chains(first) || chains(second)
+}
+
+const fn chains(shape: Shape) -> bool {
+    matches!(shape.feed, Feed::Serial(Link::None)) && shape.output
 }
 
 /// A mode in the registry.

@@ -61,15 +61,19 @@ impl Backend {
         }
     }
 
-    /// The backend that measures best on this CPU: for modes whose results are `chained`, as
-    /// those of CBC, CFB and OFB encryption are, which are written block by block; or for all
-    /// others.
+    /// The backend that measures best on this CPU: for serial modes that write block by block and
+    /// whose steps are more than one call of AES (`chained`; CLOC and POET for example), or for
+    /// all others.
     ///
     /// | CPU | chained | others | measured |
     /// |---|---|---|---|
     /// | Intel Sapphire Rapids | vaes512 | vaes512 | internet mix, vaes512, vaes256vl, vaes256: CBC 1, 1.07, 1.11; CMAC 1, 1.15, 1.20 |
-    /// | AMD Zen 4 | vaes256vl | vaes512 | internet mix, vaes512 of vaes256vl: CBC 1.17, CFB 1.0, CMAC 0.93, CCM 0.83 |
+    /// | AMD Zen 4 | vaes256vl | vaes512 | internet mix, vaes512 of vaes256vl: CMAC 0.93, CCM 0.83 |
     /// | others | widest they have | widest they have | |
+    ///
+    /// On Zen 4, `vaes512` takes 256-bit registers for CBC, CFB and OFB encryption of small and of very
+    /// large batches, of short messages of one length, under a key for each message, and of texts
+    /// that begin at one place of a page.
     pub fn preferred(chained: bool) -> Backend {
         match chained && is_zen4() {
             true => Backend::Vaes256Vl,

@@ -17,12 +17,16 @@ pub(crate) trait Cipher: Copy {
     type W: Wide;
     /// The forward cipher, CIPH_K.
     fn encrypt(&self, x: Self::W) -> Self::W;
-    /// The same; `between` is called nine times, with the numbers from 1 on, and what it does is
-    /// done meanwhile where the CPU gains by that.
+    /// The same; `between` is called after the first eight rounds with the number of each, and what it
+    /// does is done meanwhile: where the compiler puts it, or right there if `HELD`.
     #[inline(always)]
-    fn encrypt_while(&self, x: Self::W, mut between: impl FnMut(usize)) -> Self::W {
+    fn encrypt_while<const HELD: bool>(
+        &self,
+        x: Self::W,
+        mut between: impl FnMut(usize),
+    ) -> Self::W {
         let mut i = 1;
-        while i < 10 {
+        while i < 9 {
             between(i);
             i += 1;
         }
@@ -242,8 +246,8 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     }
 
     #[inline(always)]
-    fn encrypt_while(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
-        self.s.encrypt_while(&self.keys, x, between)
+    fn encrypt_while<const HELD: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
+        self.s.encrypt_while::<HELD>(&self.keys, x, between)
     }
 
     #[inline(always)]

@@ -24,7 +24,7 @@ use crate::lane_keys::LaneKeys;
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters};
+use crate::rows::{Ciphers, counters, is_linked};
 use crate::schedule::WhichKey;
 use crate::shape::Feed;
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -108,11 +108,38 @@ pub(crate) const FAILED: Block = [0xff; 16];
 
 /// Runs `G` on all jobs.
 pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
+    let backend = match backend {
+        Backend::Vaes512
+            if const { is_linked::<G::First>() }
+                && is_zen4()
+                && are_for_256_bits::<G::First>(work) =>
+        {
+            Backend::Vaes256Vl
+        }
+        backend => backend,
+    };
     dispatch!(
         backend,
         const { crate::pass::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
         s => stretch::<_, G>(s, work)
     )
+}
+
+/// Whether Zen 4 does a batch of the linked mode `M` faster with twice as many registers of half the
+/// width: few messages, or short ones of one length; under keys of their own, or more than the caches
+/// hold; and texts at one place of a page, of which 32 lanes would displace each other's lines, but for
+/// those that are done in phases.
+fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
+    let jobs = work.jobs;
+    if jobs.len() < 64 || work.degree <= ROOM || work.far || !matches!(work.keys, KeySet::Shared(_))
+    {
+        return true;
+    }
+    let first = rows::<M>(jobs[0].len);
+    let crowded = places_differ::<M>(jobs).is_some_and(|differ| {
+        is_crowded::<M>(differ) && !(differ == 0 && phases_of::<M>(differ, first).is_some())
+    });
+    work.alike.texts() && first < 16 || crowded
 }
 
 /// Runs `G` on one message, with the widest registers there are. Whether its tag is right, if it
@@ -592,12 +619,18 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         };
         let own_keys = shared.is_none();
         let used = lanes.take::<G>((S::LANES, most), &mut queue, jobs, own_keys, alike.data());
+        let few = match const { derives_alone::<S, G>() } {
+            true if used <= MAX_ALONE => {
+                let mut blocks = [0; MAX_ALONE];
+                for l in 0..used {
+                    blocks[l] = jobs[lanes.place(l, jobs)].len / 16;
+                }
+                too_few(&blocks[..used])
+            }
+            _ => false,
+        };
         // Nothing to put beside it, or too little.
-        if used == 1
-            || const { derives_alone::<S, G>() }
-                && used <= MAX_ALONE
-                && too_few((0..used).map(|l| jobs[lanes.place(l, jobs)].len / 16))
-        {
+        if used == 1 || few {
             for l in 0..used {
                 let i = lanes.place(l, jobs);
                 let job = &jobs[i];
@@ -671,10 +704,9 @@ const fn derives_alone<S: Isa, G: Program>() -> bool {
 /// rows of the group, it costs 26 and five quarters of the longest message, one of them 8 and a
 /// seventh.
 #[inline(never)]
-fn too_few(blocks: impl Iterator<Item = usize>) -> bool {
-    let (longest, alone) = blocks.fold((0, 0), |(longest, alone), blocks| {
-        (blocks.max(longest), alone + 8 + blocks / 7)
-    });
+fn too_few(blocks: &[usize]) -> bool {
+    let longest = blocks.iter().max().unwrap_or(&0);
+    let alone = blocks.iter().map(|blocks| 8 + blocks / 7).sum::<usize>();
     alone < 26 + longest * 5 / 4
 }
 
@@ -957,6 +989,11 @@ trait GroupKeys<S: Isa, const L: usize> {
     fn all<M: Pass>(&self) -> impl Cipher<W = S::W>;
     fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W>;
     fn once(&self) -> OutOfLine<'_, S, L>;
+    /// The one key, if there is one.
+    #[inline(always)]
+    fn one(&self) -> Option<&Expanded> {
+        None
+    }
 }
 
 /// One key for all.
@@ -975,6 +1012,11 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     #[inline(always)]
     fn half<M: Pass>(&self) -> impl Cipher<W = <S::Half as Isa>::W> {
         uniform::<_, M>(self.s.half(), self.keys, self.key)
+    }
+
+    #[inline(always)]
+    fn one(&self) -> Option<&Expanded> {
+        Some(self.key)
     }
 
     #[inline(always)]
@@ -1126,6 +1168,14 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
+        } else if const { S::SPARE > 0 && is_linked::<M>() }
+            && window.lanes <= S::Slim::LANES
+            && is_zen4()
+            && let Some(key) = group_keys.one()
+        {
+            let n = s.slim();
+            let keys = n.keys(key, M::SHAPE.uses);
+            group.window::<S::Slim, M>(n, uniform::<_, M>(n, &keys, key), window);
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
             group.window::<S::Half, M>(s.half(), group_keys.half::<M>(), window);
         } else {

@@ -172,6 +172,9 @@ pub(crate) trait Isa: Copy + 'static {
     type Narrow: Isa;
     /// What passes over neighbouring blocks run on, where the chains beside them run on this.
     type Along: Isa;
+    /// For half of the lanes, registers of half the width and as many as here; the same where there
+    /// are none.
+    type Slim: Isa;
 
     const LANES: usize;
 
@@ -180,6 +183,7 @@ pub(crate) trait Isa: Copy + 'static {
     fn unit(self) -> Self::Unit;
     fn narrow(self) -> Self::Narrow;
     fn along(self) -> Self::Along;
+    fn slim(self) -> Self::Slim;
 
     /// Runs `f` compiled for this instruction set: the only crossing.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
@@ -225,10 +229,10 @@ pub(crate) trait Isa: Copy + 'static {
     fn encrypt_linked(self, _keys: &Self::Loaded<'_>, _x: Self::W, _add: Self::W) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
-    /// `encrypt`; `between` is called after the first nine rounds with the number of each, and
-    /// what it does is done meanwhile.
+    /// `encrypt`; `between` is called after the first eight rounds with the number of each, and
+    /// what it does is done meanwhile: where the compiler puts it, or right there if `HELD`.
     #[inline(always)]
-    fn encrypt_while(
+    fn encrypt_while<const HELD: bool>(
         self,
         _keys: &Self::Loaded<'_>,
         _x: Self::W,
@@ -326,11 +330,22 @@ pub(crate) trait Isa: Copy + 'static {
     const SPARE: usize = 0;
     /// Of `gather`, what belongs in register `u`. Where `SPARE`.
     #[inline(always)]
-    unsafe fn gather_register(
+    unsafe fn gather_register<const HELD: bool>(
         self,
         _x: &mut Self::W,
         _u: usize,
         _at: *const *const u8,
+        _offset: usize,
+    ) {
+        unreachable!("there are no registers to spare")
+    }
+    /// Of `scatter`, what belongs to register `u` of a `row` that is in memory. Where `SPARE`.
+    #[inline(always)]
+    unsafe fn scatter_register(
+        self,
+        _row: *const Self::W,
+        _u: usize,
+        _to: *const *mut u8,
         _offset: usize,
     ) {
         unreachable!("there are no registers to spare")

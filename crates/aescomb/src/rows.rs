@@ -9,6 +9,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
+use crate::backend::is_zen4;
 use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
@@ -74,10 +75,14 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass>(
     rows: Range<usize>,
     text: (*const *const u8, *const *mut u8),
 ) {
-    if const { S::SPARE > 0 && M::SHAPE.output && link_of::<M>().is_some() } {
+    if const { S::SPARE > 0 && is_linked::<M>() } {
         // SAFETY: the caller's.
-        unsafe { linked_rows::<S, M>(s, c, state, rows, text) };
-        return;
+        return unsafe {
+            match is_zen4() && rows.len() > 1 {
+                true => linked_rows::<S, M, true>(s, c, state, rows, text),
+                false => linked_rows::<S, M, false>(s, c, state, rows, text),
+            }
+        };
     }
     let Range { mut start, end } = rows;
     while start < end {
@@ -97,14 +102,20 @@ pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
     }
 }
 
+/// Whether rows are written whose steps are linked.
+pub(crate) const fn is_linked<M: Pass>() -> bool {
+    M::SHAPE.output && link_of::<M>().is_some()
+}
+
 /// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,
 /// or where it begins with that, the next row's. After a row's rounds, loads and stores would not
-/// begin before most of these are done.
+/// begin before most of these are done. If `LATE`, results go to memory as they are, and from there to
+/// their places between the next row's rounds: taking registers apart costs the CPU time for AES.
 ///
 /// # Safety
 /// As of [`take_rows`].
 #[inline(always)]
-unsafe fn linked_rows<S: Isa, M: Pass>(
+unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
@@ -122,6 +133,11 @@ unsafe fn linked_rows<S: Isa, M: Pass>(
         // SAFETY: the caller's, of the first row.
         x = unsafe { s.gather(src, start * 16) };
     }
+    let mut memory = c.zero();
+    // Anywhere, for the compiler, which would otherwise take registers apart again.
+    let results = core::hint::black_box(&raw mut memory);
+    // Instead of a row before the first one there are zeros, to where its own results will go.
+    let mut last = start;
     while start < end {
         let mut at = start;
         if before {
@@ -129,13 +145,19 @@ unsafe fn linked_rows<S: Isa, M: Pass>(
             // Of the last row once more, of which nothing is used.
             at = (start + 1).min(end - 1);
         }
-        link = c.encrypt_while(
+        link = c.encrypt_while::<LATE>(
             link,
             #[inline(always)]
             |i| {
                 if i <= S::SPARE {
-                    // SAFETY: the caller's, of a row there is.
-                    unsafe { s.gather_register(&mut x, i - 1, src, at * 16) };
+                    // SAFETY: the caller's, of rows there are. A lane's own text is read before
+                    // anything is written there.
+                    unsafe {
+                        s.gather_register::<LATE>(&mut x, i - 1, src, at * 16);
+                        if LATE {
+                            s.scatter_register(results, i - 1, dst, last * 16);
+                        }
+                    }
                 }
             },
         );
@@ -146,9 +168,29 @@ unsafe fn linked_rows<S: Isa, M: Pass>(
         if const { matches!(link_of::<M>(), Some(Link::After)) } {
             link = y;
         }
-        // SAFETY: as above.
-        unsafe { s.scatter(y, dst, start * 16) };
+        // SAFETY: as above; `results` is `memory`.
+        unsafe {
+            match LATE {
+                true => {
+                    results.write(y);
+                    core::hint::black_box(());
+                }
+                false => s.scatter(y, dst, start * 16),
+            }
+        }
+        last = start;
         start += 1;
+    }
+    let mut u = 0;
+    while LATE && u < S::SPARE {
+        // SAFETY: as above.
+        unsafe { s.scatter_register(results, u, dst, last * 16) };
+        u += 1;
+    }
+    if LATE {
+        // Text, of OFB's decryption. SAFETY: as above.
+        unsafe { results.write(c.zero()) };
+        core::hint::black_box(());
     }
     *state = with_first::<S, M>(link, *state);
 }

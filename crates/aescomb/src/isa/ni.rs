@@ -23,6 +23,7 @@ unsafe impl InstructionSet for AesNi {
     type V = __m128i;
     type One = Self;
     type Along = Self;
+    type Slim = Self;
 
     #[inline(always)]
     fn detected() -> bool {

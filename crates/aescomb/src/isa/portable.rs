@@ -359,9 +359,15 @@ impl<const N: usize> Isa for Portable<N> {
     type Unit = Self;
     type Narrow = Portable<1>;
     type Along = Self;
+    type Slim = Self;
 
     const LANES: usize = N;
 
+    fn slim(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn half(self) -> Self {
         self
     }

@@ -23,6 +23,7 @@ unsafe impl InstructionSet for Avx2 {
     type V = __m256i;
     type One = Self;
     type Along = Self;
+    type Slim = Self;
 
     #[inline(always)]
     fn detected() -> bool {

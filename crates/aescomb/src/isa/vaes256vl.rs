@@ -23,6 +23,7 @@ unsafe impl InstructionSet for Avx512Vl {
     type V = __m256i;
     type One = Avx2;
     type Along = super::vaes512::Avx512;
+    type Slim = Self;
 
     #[inline(always)]
     fn detected() -> bool {

@@ -9,7 +9,7 @@ use super::x86::vector::{Vector, operations};
 use super::x86::{InstructionSet, X86};
 use crate::block::{Block, LINE};
 use crate::detect;
-use core::arch::x86_64::*;
+use core::arch::{asm, x86_64::*};
 
 pub(crate) type Vaes512 = X86<Avx512, 4>;
 #[cfg_attr(test, allow(dead_code))] // see `dispatch`
@@ -24,6 +24,7 @@ unsafe impl InstructionSet for Avx512 {
     type V = __m512i;
     type One = Self;
     type Along = Self;
+    type Slim = super::vaes256vl::Avx512Vl;
 
     #[inline(always)]
     fn detected() -> bool {
@@ -81,8 +82,31 @@ unsafe fn scatter_pieces(x: __m512i, of: impl Fn(usize) -> (*mut u8, usize), fir
     }
 }
 
+/// See [`Vector::hold_all`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn hold(x: &mut __m512i) {
+    // SAFETY: no instruction at all.
+    unsafe {
+        asm!(
+            "/* {x} */",
+            x = inout(zmm_reg) * x,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
 impl Vector for __m512i {
     const BLOCKS: usize = 4;
+
+    #[inline(always)]
+    unsafe fn hold_all<const U: usize>(x: &mut [Self; U]) {
+        let mut u = 0;
+        while u < U {
+            unsafe { hold(&mut x[u]) };
+            u += 1;
+        }
+    }
 
     operations! {
         "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl":

@@ -42,6 +42,8 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
     type One: InstructionSet<V = Self::V, One = Self::One>;
     /// What neighbouring blocks of one message are compiled for, with the same features.
     type Along: InstructionSet;
+    /// With registers of half the width, if the CPU has what this one needs.
+    type Slim: InstructionSet;
 
     fn detected() -> bool;
 
@@ -95,6 +97,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     type Unit = X86<S::One, 1>;
     type Narrow = NiOne;
     type Along = X86<S::Along, ALONG>;
+    type Slim = X86<S::Slim, U, U, ALONG>;
 
     const LANES: usize = U * S::V::BLOCKS;
 
@@ -117,6 +120,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
 
     #[inline(always)]
     fn narrow(self) -> NiOne {
+        X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn slim(self) -> Self::Slim {
         X86(PhantomData)
     }
 
@@ -228,13 +236,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn encrypt_while(
+    fn encrypt_while<const HELD: bool>(
         self,
         keys: &Self::Loaded<'_>,
         x: Self::W,
         between: impl FnMut(usize),
     ) -> Self::W {
-        Words(keys.encrypt_while(x.0, between))
+        Words(keys.encrypt_while::<_, HELD>(x.0, between))
     }
 
     #[inline(always)]
@@ -365,14 +373,32 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     const SPARE: usize = if S::V::IS_LINE && U > 4 { U } else { 0 };
 
     #[inline(always)]
-    unsafe fn gather_register(
+    unsafe fn gather_register<const HELD: bool>(
         self,
         x: &mut Self::W,
         u: usize,
         at: *const *const u8,
         offset: usize,
     ) {
-        unsafe { x.gather_register(u, at, offset) }
+        unsafe { x.gather_register::<HELD>(u, at, offset) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_register(
+        self,
+        row: *const Self::W,
+        u: usize,
+        to: *const *mut u8,
+        offset: usize,
+    ) {
+        let mut l = u * S::V::BLOCKS;
+        while l < (u + 1) * S::V::BLOCKS {
+            unsafe {
+                let to = (*to.add(l)).wrapping_add(offset).cast::<Block>();
+                to.write_unaligned(row.cast::<Block>().add(l).read());
+            }
+            l += 1;
+        }
     }
 
     const LINES: bool = S::V::IS_LINE && U <= 4;

@@ -230,6 +230,42 @@ fn every_form_at_every_alignment() {
     });
 }
 
+/// Full groups of many messages, whose texts end anywhere, through windows of all widths.
+#[test]
+fn large_batches_of_serial_modes() {
+    let mut draw = Draw::new(16);
+    let serial = [
+        Mode::Cbc,
+        Mode::CbcPkcs7,
+        Mode::Cfb128,
+        Mode::Ofb,
+        Mode::Cmac,
+        Mode::Ccm,
+        Mode::Siv,
+    ];
+    for_all(|mode, backend, op| {
+        if !serial.contains(&mode) {
+            return;
+        }
+        for form in Form::ALL {
+            for most in [Some(700), Some(80), None] {
+                let lens: Vec<_> = (0..draw.pick(&[64, 100, 131]))
+                    .map(|_| fit(mode, most.map_or(320, |most| draw.below(most))))
+                    .collect();
+                let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::Shared(1), KeyUse::Shared(2)]);
+                let (keys, samples) = batch(mode, uses, Shapes::of(form, 1), &lens);
+                let call = Call {
+                    spare: draw.pick(&[0, 1, 13]),
+                    attached: draw.below(2) == 0,
+                    ..Call::new(op, keys, form)
+                };
+                let mut comb = comb(backend, backend.max_lanes());
+                check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
+            }
+        }
+    });
+}
+
 /// Texts that lie a page or half of one apart share lines of the first-level cache, and the
 /// engine has a way of its own for such groups.
 #[test]

@@ -144,21 +144,31 @@ macro_rules! first_round {
     }};
 }
 
-/// What follows it; of the last round key `$k` it takes `$end`.
+/// What follows it; of the last round key `$k` it takes `$end`. `$between` is done before each of the
+/// eight rounds that keys of all sizes have.
 macro_rules! rest {
     (
         $x:expr, $rounds:expr, ($mid:ident, $last:ident), |$r:ident| $key:expr, $longer:expr,
-        |$k:ident| $end:expr
+        |$k:ident| $end:expr $(, |$y:ident| $between:expr)?
     ) => {{
         let mut x = $x;
         macro_rules! round {
             ($at:literal) => {{
                 let $r = $at;
+                $(
+                    let $y = &mut x;
+                    $between;
+                )?
                 // SAFETY: values of the vector type exist.
                 unsafe { V::$mid(&mut x, &$key) };
             }};
         }
         macro_rules! longer {
+            (10) => {{
+                let $r = 10;
+                // SAFETY: as above.
+                unsafe { V::$mid(&mut x, &$key) };
+            }};
             ($at:literal) => {{
                 let $r = $at;
                 // SAFETY: as above.
@@ -194,7 +204,7 @@ macro_rules! rest {
         round!(8);
         round!(9);
         if $rounds > 10 {
-            round!(10);
+            longer!(10);
             longer!(11);
             if $rounds > 12 {
                 longer!(12);
@@ -254,22 +264,25 @@ impl<V: Vector> Loaded<'_, V> {
 
     /// See [`Isa::encrypt_while`](crate::isa::Isa::encrypt_while).
     #[inline(always)]
-    pub(crate) fn encrypt_while<const U: usize>(
+    pub(crate) fn encrypt_while<const U: usize, const HELD: bool>(
         &self,
         x: [V; U],
         mut between: impl FnMut(usize),
     ) -> [V; U] {
-        rounds!(
-            x,
+        rest!(
+            self.first_round(x),
             self.rounds,
-            (xor_all, aesenc_all, aesenclast_all),
-            |r| {
-                if r > 1 {
-                    between(r - 1);
+            (aesenc_all, aesenclast_all),
+            |r| self.enc[r],
+            self.all.enc.get(r),
+            |last| last,
+            |x| {
+                if HELD {
+                    // SAFETY: values of the vector type exist.
+                    unsafe { V::hold_all(x) };
                 }
-                self.enc[r]
-            },
-            self.all.enc.get(r)
+                between(r - 1)
+            }
         )
     }
 

@@ -57,6 +57,11 @@ pub(crate) trait Vector: Copy + 'static {
         of: impl Fn(usize) -> (*mut u8, usize) + Copy,
     );
 
+    /// The same values, which the compiler computes before what is done after this in memory, and not
+    /// earlier than what is done before it.
+    #[inline(always)]
+    unsafe fn hold_all<const U: usize>(_x: &mut [Self; U]) {}
+
     unsafe fn aesenc(self, key: Self) -> Self;
     unsafe fn aesenclast(self, key: Self) -> Self;
     unsafe fn aesdec(self, key: Self) -> Self;

@@ -471,9 +471,20 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn gather_register(&mut self, u: usize, at: *const *const u8, offset: usize) {
+    pub(crate) unsafe fn gather_register<const HELD: bool>(
+        &mut self,
+        u: usize,
+        at: *const *const u8,
+        offset: usize,
+    ) {
         // SAFETY: the caller's.
-        self.0[u] = unsafe { V::gather(at.add(u * V::BLOCKS), offset) };
+        unsafe {
+            let mut x = [V::gather(at.add(u * V::BLOCKS), offset)];
+            if HELD {
+                V::hold_all(&mut x);
+            }
+            self.0[u] = x[0];
+        }
     }
 
     #[inline(always)]
