@@ -24,9 +24,9 @@ use crate::lane_keys::LaneKeys;
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, is_linked};
+use crate::rows::{Ciphers, counters, is_linked, link_of};
 use crate::schedule::WhichKey;
-use crate::shape::Feed;
+use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
 use crate::span::span;
 use alloc::boxed::Box;
@@ -139,7 +139,11 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let crowded = places_differ::<M>(jobs).is_some_and(|differ| {
         is_crowded::<M>(differ) && !(differ == 0 && phases_of::<M>(differ, first).is_some())
     });
-    work.alike.texts() && first < 16 || crowded
+    let short = match const { link_of::<M>() } {
+        Some(Link::Before) => 32,
+        _ => 15,
+    };
+    work.alike.texts() && first <= short || crowded
 }
 
 /// Runs `G` on one message, with the widest registers there are. Whether its tag is right, if it
