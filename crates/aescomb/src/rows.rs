@@ -173,6 +173,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
             match LATE {
                 true => {
                     results.write(y);
+                    // Copies read it from there.
                     core::hint::black_box(());
                 }
                 false => s.scatter(y, dst, start * 16),

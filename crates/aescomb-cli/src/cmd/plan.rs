@@ -55,7 +55,7 @@ impl PlanArgs {
             .collect();
         let degree = match self.parallel {
             Some(degree) => degree as usize,
-            None => Backend::preferred(true).default_lanes(),
+            None => Backend::preferred(false).default_lanes(),
         };
         let groups = comb_scheduler(&lengths, degree);
         let blocks: usize = lengths.iter().sum();

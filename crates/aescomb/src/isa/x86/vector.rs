@@ -57,8 +57,8 @@ pub(crate) trait Vector: Copy + 'static {
         of: impl Fn(usize) -> (*mut u8, usize) + Copy,
     );
 
-    /// The same values, which the compiler computes before what is done after this in memory, and not
-    /// earlier than what is done before it.
+    /// Keeps the compiler's order: `x` is computed before the loads and stores that follow, and what
+    /// is computed from it after those that precede. No instruction; on 512-bit registers alone.
     #[inline(always)]
     unsafe fn hold_all<const U: usize>(_x: &mut [Self; U]) {}
 
