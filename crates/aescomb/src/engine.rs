@@ -19,7 +19,7 @@ use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, one_by_one};
 use crate::key_set::KeySet;
-use crate::lane_keys::LaneKeys;
+use crate::lane_keys::{DerivedKeys, LaneKeys};
 #[cfg(feature = "research")]
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
@@ -37,7 +37,7 @@ pub(crate) struct Memory {
     lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
     /// Keys that a mode derives for each message.
-    derived: Box<LaneKeys<MAX_LANES>>,
+    derived: Box<DerivedKeys<MAX_LANES>>,
     /// For a few messages under keys of their own.
     few_keys: Box<LaneKeys<MAX_UNIT>>,
     few_rows: Box<[FewRows; MAX_UNIT]>,
@@ -59,7 +59,7 @@ impl Memory {
             queue: Queue::default(),
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
-            derived: Box::new(LaneKeys::new()),
+            derived: Box::new(DerivedKeys::new()),
             few_keys: Box::new(LaneKeys::new()),
             few_rows: Box::new([NO_FEW_ROWS; MAX_UNIT]),
             few_tables: Box::new([NO_TABLES.rows; MAX_UNIT]),
@@ -275,7 +275,7 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
     let mut keys_of_message;
     let derived = match const { G::First::SHAPE.own.is_some() } {
         true => {
-            keys_of_message = LaneKeys::<1>::new();
+            keys_of_message = DerivedKeys::<1>::new();
             Some(&mut keys_of_message)
         }
         false => None,
@@ -1061,7 +1061,7 @@ fn run<'k, S: Isa, G: Program, const L: usize, const IDLE: usize>(
     key: impl Fn(u32) -> &'k Expanded + Copy,
     group_keys: &impl GroupKeys<S, L>,
     by_rows: &mut impl ByRows,
-    derived: Option<&mut LaneKeys<L>>,
+    derived: Option<&mut DerivedKeys<L>>,
 ) {
     if const { G::First::SHAPE.own.is_some() } {
         if let Some(derived) = derived {
@@ -1083,14 +1083,18 @@ fn with_derived<S: Isa, B: Isa, G: Program, const L: usize, const IDLE: usize>(
     group: &mut Group<'_, '_, L, IDLE>,
     c: &OutOfLine<'_, S, L>,
     bytes: usize,
-    keys: &mut LaneKeys<L>,
+    derived: &mut DerivedKeys<L>,
 ) {
     wide.enter(
         #[inline(always)]
         || {
-            derive::<S, G::First, L, IDLE>(s, group, c, bytes, keys);
-            let keys = &*keys;
-            let by_rows = &mut Derived { s: wide, keys };
+            derive::<S, G::First, L, IDLE>(s, group, c, bytes, &mut derived.lanes);
+            let keys = &derived.lanes;
+            let by_rows = &mut Derived {
+                s: wide,
+                lanes: keys,
+                one: &mut derived.one,
+            };
             passes::<S, G, L, IDLE>(s, group, &Each { s, keys }, by_rows);
         },
     );
@@ -1156,12 +1160,7 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
             // From a multiple of a row on.
             let past = group.done() % by_rows.lanes();
             if past == 0 {
-                for l in 0..window.lanes {
-                    if let Some(next) = group.keys().get(l + 1) {
-                        by_rows.fetch::<M>(*next);
-                    }
-                    by_rows.lane::<M, L, IDLE>(group, l);
-                }
+                by_rows.rest::<M, L, IDLE>(group, window.lanes);
                 break;
             }
             let rows = window.rows.min(by_rows.lanes() - past);
@@ -1169,7 +1168,7 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
             window.rows = rows;
         }
         if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
-            by_rows.under(group.keys()[0], 0, |key| {
+            by_rows.under::<M>(group.keys()[0], 0, |key| {
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
@@ -1197,7 +1196,7 @@ const FAR: usize = 16;
 trait ByRows {
     type S: Isa;
     /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
-    fn under(&self, key: u32, l: usize, f: impl FnOnce(&Expanded));
+    fn under<M: Pass>(&mut self, key: u32, l: usize, f: impl FnOnce(&Expanded));
     fn token(&self) -> Self::S;
     /// Blocks in a row.
     #[inline(always)]
@@ -1207,14 +1206,11 @@ trait ByRows {
     /// Whether it is the better way for messages under `keys` of which the longest has
     /// `rest` blocks left.
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool;
-    /// Fetches what `lane` takes of key number `key`.
-    #[inline(always)]
-    fn fetch<M: Pass>(&self, _key: u32) {}
-    /// Does the rest of lane `l`'s rows.
-    fn lane<M: Pass, const L: usize, const IDLE: usize>(
+    /// Does the rest of the rows of the first `lanes` lanes.
+    fn rest<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
-        l: usize,
+        lanes: usize,
     );
 }
 
@@ -1237,7 +1233,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, _: u32, _: usize, f: impl FnOnce(&Expanded)) {
+    fn under<M: Pass>(&mut self, _: u32, _: usize, f: impl FnOnce(&Expanded)) {
         f(self.key)
     }
 
@@ -1261,12 +1257,14 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
     }
 
     #[inline(always)]
-    fn lane<M: Pass, const L: usize, const IDLE: usize>(
+    fn rest<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
-        l: usize,
+        lanes: usize,
     ) {
-        under::<S, M, L, IDLE>(self.s, self.key, self.keys, true, group, l);
+        for l in 0..lanes {
+            under::<S, M, L, IDLE>(self.s, self.key, self.keys, true, group, l);
+        }
     }
 }
 
@@ -1342,13 +1340,8 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, key: u32, _: usize, f: impl FnOnce(&Expanded)) {
+    fn under<M: Pass>(&mut self, key: u32, _: usize, f: impl FnOnce(&Expanded)) {
         f((self.key)(key))
-    }
-
-    #[inline(always)]
-    fn fetch<M: Pass>(&self, key: u32) {
-        fetch::<S, M>(self.s, (self.key)(key));
     }
 
     #[inline(always)]
@@ -1371,29 +1364,37 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     }
 
     #[inline(always)]
-    fn lane<M: Pass, const L: usize, const IDLE: usize>(
+    fn rest<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
-        l: usize,
+        lanes: usize,
     ) {
-        let key = (self.key)(group.keys()[l]);
         let keeps = self.again == Some(true);
-        under::<S, M, L, IDLE>(self.s, key, None, keeps, group, l);
+        for l in 0..lanes {
+            if let Some(next) = group.keys().get(l + 1) {
+                fetch::<S, M>(self.s, (self.key)(*next));
+            }
+            let key = (self.key)(group.keys()[l]);
+            under::<S, M, L, IDLE>(self.s, key, None, keeps, group, l);
+        }
     }
 }
 
 /// With keys that were derived for the messages.
 struct Derived<'d, S, const K: usize> {
     s: S,
-    keys: &'d LaneKeys<K>,
+    lanes: &'d LaneKeys<K>,
+    /// Memory for the key of one lane.
+    one: &'d mut Expanded,
 }
 
 impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     type S = S;
 
     #[inline(always)]
-    fn under(&self, _: u32, l: usize, f: impl FnOnce(&Expanded)) {
-        f(&self.keys.key(l))
+    fn under<M: Pass>(&mut self, _: u32, l: usize, f: impl FnOnce(&Expanded)) {
+        self.lanes.copy(l, self.one, M::SHAPE.uses);
+        f(self.one)
     }
 
     #[inline(always)]
@@ -1405,6 +1406,7 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         // One message by itself has short rows.
         let fixed = match const { M::SHAPE.along().tables } {
+            0 if K > 1 => 1,
             0 => 2,
             tables => 6 + tables,
         };
@@ -1412,12 +1414,15 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     }
 
     #[inline(always)]
-    fn lane<M: Pass, const L: usize, const IDLE: usize>(
+    fn rest<M: Pass, const L: usize, const IDLE: usize>(
         &mut self,
         group: &mut Group<'_, '_, L, IDLE>,
-        l: usize,
+        lanes: usize,
     ) {
-        under::<S, M, L, IDLE>(self.s, &self.keys.key(l), None, false, group, l);
+        for l in 0..lanes {
+            self.lanes.copy(l, self.one, M::SHAPE.uses);
+            under::<S, M, L, IDLE>(self.s, self.one, None, false, group, l);
+        }
     }
 }
 
@@ -1432,21 +1437,14 @@ fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     group: &mut Group<'_, '_, L, IDLE>,
     l: usize,
 ) {
-    let made;
-    let keys = match keys {
-        Some(keys) => keys,
-        None => {
-            made = s.keys(key, M::SHAPE.uses);
-            &made
-        }
-    };
-    if const { M::SHAPE.along().tables == 0 } {
-        return group.neighbours::<S, M>(s, l, (keys, key), &NO_TABLES);
-    }
     let mut made = None;
-    let tables = match keeps {
-        true => kept_tables::<S, M>(s, key, &mut made),
-        false => made.insert(tables::<S, M>(s, key, group.left(l))),
+    let powers = if const { M::SHAPE.along().tables == 0 } {
+        Powers::none(&NO_TABLES.rows)
+    } else {
+        Powers::of::<M>(match keeps {
+            true => kept_tables::<S, M>(s, key, &mut made),
+            false => made.insert(tables::<S, M>(s, key, group.left(l))),
+        })
     };
-    group.neighbours::<S, M>(s, l, (keys, key), tables);
+    group.neighbours::<S, M>(s, l, (keys, key), powers);
 }

@@ -7,11 +7,11 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, LINE, Tables};
+use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
-use crate::hashing::{LanePowers, SUMMED_ROWS, has_summed_rows, lane_powers, sum_rows};
+use crate::hashing::{LanePowers, Powers, SUMMED_ROWS, has_summed_rows, lane_powers, sum_rows};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
@@ -23,7 +23,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::{Source, Window};
-use crate::rows::{link_of, neighbours, take_row, take_rows};
+use crate::rows::{link_of, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -992,14 +992,15 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.lanes.rows[l] - self.done
     }
 
-    /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks.
+    /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks under `key`, whose form for `S` may
+    /// have been made before.
     #[inline(always)]
     pub(crate) fn neighbours<S: Isa, M: Pass>(
         &mut self,
         s: S,
         l: usize,
-        key: (&S::Keys, &Expanded),
-        tables: &Tables,
+        (keys, key): (Option<&S::Keys>, &Expanded),
+        powers: Powers<'_>,
     ) {
         assert!(l < self.used);
         let lanes = &mut *self.lanes;
@@ -1011,7 +1012,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         // SAFETY: the rows are inside the message.
         unsafe {
             let text = (lanes.src[l], lanes.dst[l]);
-            neighbours::<S, M, _>(s, key, tables, text, rows, &mut state)
+            match keys {
+                Some(keys) => neighbours::<S, M, _>(s, (keys, key), powers, text, rows, &mut state),
+                None => neighbours_of::<S, M, _>(s, key, powers, text, rows, &mut state),
+            }
         };
         for (block, row) in state.iter().zip(&mut lanes.kept) {
             row[l] = *block;

@@ -63,20 +63,24 @@ impl<const L: usize> LaneKeys<L> {
         rows[1][l] = raw[1].to_ne_bytes();
     }
 
-    /// The key of lane `l`: what was derived for it.
-    pub(crate) fn key(&self, l: usize) -> Expanded {
-        let mut key = Expanded::of_rounds(self.rounds);
+    /// Makes `key` that of lane `l`: what was derived for it of what `uses` says.
+    pub(crate) fn copy(&self, l: usize, key: &mut Expanded, uses: Uses) {
+        key.renew(self.rounds);
         key.has_second = self.soft[1].get(l).is_some_and(Option::is_some);
-        let schedules = [(&mut key.enc, &self.enc), (&mut key.second, &self.second)];
-        for (schedule, rows) in schedules {
-            for (block, row) in schedule.iter_mut().zip(rows) {
-                *block = row[l];
+        let schedules = [
+            (true, &mut key.enc, &self.enc),
+            (uses.second, &mut key.second, &self.second),
+        ];
+        for (used, schedule, rows) in schedules {
+            if used {
+                for (block, row) in schedule.iter_mut().zip(rows).take(self.rounds + 1) {
+                    *block = row[l];
+                }
             }
         }
         for (block, row) in key.sub.iter_mut().zip(&self.sub).take(DERIVED) {
             *block = row[l];
         }
-        key
     }
 
     /// Round key `r` of one of the ciphers, to be given to all lanes.
@@ -162,6 +166,22 @@ impl<const L: usize> LaneKeys<L> {
     #[inline(always)]
     pub(crate) fn subkey_mut(&mut self, i: usize) -> &mut [Block; L] {
         &mut self.sub[i]
+    }
+}
+
+/// Keys that a mode derives for the messages of a group.
+pub(crate) struct DerivedKeys<const L: usize> {
+    pub lanes: LaneKeys<L>,
+    /// Memory for that of one lane, for rows of one message.
+    pub one: Expanded,
+}
+
+impl<const L: usize> DerivedKeys<L> {
+    pub(crate) fn new() -> Self {
+        DerivedKeys {
+            lanes: LaneKeys::new(),
+            one: Expanded::of_rounds(10),
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::is_zen4;
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, Tables, both};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
@@ -443,7 +443,27 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
     keys: (&S::Keys, &Expanded),
-    tables: &Tables,
+    powers: Powers<'_>,
+    text: (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: &mut [Block; N],
+) {
+    s.enter(
+        #[inline(always)]
+        // SAFETY: the caller's.
+        || unsafe { rows_of::<S, M, N>(s, keys, powers, text, rows, state) },
+    );
+}
+
+/// The same under a key that is used for one message: what is made of it stays in registers.
+///
+/// # Safety
+/// The same.
+#[inline(never)]
+pub(crate) unsafe fn neighbours_of<S: Isa, M: Pass, const N: usize>(
+    s: S,
+    key: &Expanded,
+    powers: Powers<'_>,
     text: (*const u8, *mut u8),
     rows: Range<usize>,
     state: &mut [Block; N],
@@ -451,29 +471,45 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s.enter(
         #[inline(always)]
         || {
-            let u = s.unit();
-            let w = M::State::from_fn(
-                #[inline(always)]
-                |i| u.splat(&state[i]),
-            );
-            let hashing = Hashing::new(u, (Powers::of::<M>(tables), S::LANES), 0, rows.len());
+            let keys = &s.keys(key, M::SHAPE.uses);
             // SAFETY: the caller's.
-            let w = unsafe {
-                all_rows::<S, M, true, false>(
-                    &Ciphers::new::<M>(s, keys),
-                    &hashing,
-                    None,
-                    text,
-                    rows,
-                    0,
-                    w,
-                )
-            };
-            for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
-                *state = lane(u, *w, 0);
-            }
+            unsafe { rows_of::<S, M, N>(s, (keys, key), powers, text, rows, state) }
         },
     );
+}
+
+/// # Safety
+/// Of [`neighbours`].
+#[inline(always)]
+unsafe fn rows_of<S: Isa, M: Pass, const N: usize>(
+    s: S,
+    keys: (&S::Keys, &Expanded),
+    powers: Powers<'_>,
+    text: (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: &mut [Block; N],
+) {
+    let u = s.unit();
+    let w = M::State::from_fn(
+        #[inline(always)]
+        |i| u.splat(&state[i]),
+    );
+    let hashing = Hashing::new(u, (powers, S::LANES), 0, rows.len());
+    // SAFETY: the caller's.
+    let w = unsafe {
+        all_rows::<S, M, true, false>(
+            &Ciphers::new::<M>(s, keys),
+            &hashing,
+            None,
+            text,
+            rows,
+            0,
+            w,
+        )
+    };
+    for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
+        *state = lane(u, *w, 0);
+    }
 }
 
 /// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
