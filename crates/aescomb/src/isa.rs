@@ -79,7 +79,7 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Every block times x^n in the field of `double`, for n from 0 to 63, given in
     /// both halves.
     fn times_power(self, n: Self) -> Self;
-    /// The same for n = 8 m, with m, at most 8, in every byte of `m`: faster.
+    /// The same for n = 8 m, with m, at most 7, in every byte of `m`: faster.
     fn times_byte_power(self, m: Self) -> Self;
     /// The product in a field.
     fn mul<F: Product>(self, b: Self) -> Self;

@@ -118,7 +118,11 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     fn times_byte_power(self, m: Self) -> Self {
         Words(each!(self.0, m.up().0, a, up => a.shuffle(up)))
             ^ Words(each!(self.0, m.down().0, a, down => {
-                a.shuffle(down).clmul::<0x00>(V::splat(&FOLD))
+                // Times 0x87. On AMD's CPUs up to Zen 4 a product takes the time of four rounds of AES.
+                let over = a.shuffle(down);
+                let twice = over.add64(over);
+                let fourfold = twice.add64(twice);
+                over.xor(twice).xor(fourfold).xor(over.shift_left(V::splat(&BOTH_7)))
             }))
     }
 
@@ -252,6 +256,8 @@ impl<V: Vector, const U: usize> CarryLess for Words<V, U> {
     }
 }
 
+/// 7 in both halves.
+const BOTH_7: Block = [7, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
 /// 64 in both halves.
 const BOTH_64: Block = [64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0];
 const UPPER_HALF: Block = [
