@@ -430,7 +430,10 @@ pub(crate) fn lane_powers<S: Isa, M: Pass, const L: usize>(
     for [row, halves] in powers.iter_mut().rev() {
         s.store_row(power, row);
         s.store_row(power.sum_halves(), halves);
-        power = product::<_, M>(power, first);
+        power = match const { hash_of::<M>() } {
+            Some((_, true)) => power.mul::<Polyval>(first),
+            _ => power.mul::<Plain>(first),
+        };
     }
 }
 
@@ -440,45 +443,40 @@ pub(crate) const fn has_summed_rows<S: Isa, M: Pass>() -> bool {
     S::ROUNDS && hash_of::<M>().is_some() && M::SHAPE.along().blocks.len() <= 2
 }
 
-/// A row whose hash is added to `sums` as products with `power`.
-#[derive(Clone, Copy)]
-pub(crate) struct Summed<'t, C: Cipher> {
-    c: C,
-    /// With the sums of the halves.
-    power: (C::W, C::W),
-    sums: &'t Cell<[C::W; 3]>,
+/// Rows of messages in lanes, of whose hashes the products are summed up.
+pub(crate) struct RowSums<'t, S: Isa, C, const L: usize> {
+    s: S,
+    c: &'t C,
+    powers: &'t LanePowers<L>,
+    /// The place of the next row's power, and the sums.
+    next: &'t Cell<usize>,
+    sums: &'t Cell<[S::W; 3]>,
 }
 
-impl<C: Cipher> Cipher for Summed<'_, C> {
-    type W = C::W;
+impl<S: Isa, C, const L: usize> Clone for RowSums<'_, S, C, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa, C, const L: usize> Copy for RowSums<'_, S, C, L> {}
+
+impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for RowSums<'_, S, C, L> {
+    type W = S::W;
 
     as_before!();
 
     #[inline(always)]
-    fn hash<F: Product>(&self, hash: C::W, x: C::W) -> C::W {
-        let sums = C::W::add_product(self.sums.get(), hash ^ x, self.power);
-        self.sums.set(sums);
+    fn hash<F: Product>(&self, hash: S::W, x: S::W) -> S::W {
+        let at = self.next.get();
+        self.next.set(at + 1);
+        let [power, halves] = &self.powers[at];
+        let power = (self.s.load_row(power), self.s.load_row(halves));
+        self.sums
+            .set(S::W::add_product(self.sums.get(), hash ^ x, power));
         self.zero()
     }
-}
-
-/// The state with the reduced `sums` for its hash.
-#[inline(always)]
-fn with_sums<W: Wide, M: Pass>(sums: [W; 3], state: &M::State<W>) -> M::State<W> {
-    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
-        return *state;
-    };
-    let sum = match polyval {
-        true => W::reduced::<Polyval>(sums),
-        false => W::reduced::<Plain>(sums),
-    };
-    M::State::from_fn(
-        #[inline(always)]
-        |i| match state.blocks().get(i) {
-            Some(x) if i != hash => *x,
-            _ => sum,
-        },
-    )
 }
 
 /// Takes `state` through the next `rows` rows, at most [`SUMMED_ROWS`], each done by `row`.
@@ -489,24 +487,35 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
     powers: &LanePowers<L>,
     state: &mut M::State<S::W>,
     rows: usize,
-    mut row: impl FnMut(&Summed<'_, C>, &mut M::State<S::W>, usize),
+    mut row: impl FnMut(&RowSums<'_, S, C, L>, &mut M::State<S::W>, usize),
 ) {
+    let next = &Cell::new(SUMMED_ROWS - rows);
     let sums = &Cell::new([c.zero(); 3]);
+    let sums_of_rows = &RowSums {
+        s,
+        c,
+        powers,
+        next,
+        sums,
+    };
     for i in 0..rows {
-        let [power, halves] = &powers[SUMMED_ROWS - rows + i];
-        let power = (s.load_row(power), s.load_row(halves));
-        row(&Summed { c: *c, power, sums }, state, i);
+        row(sums_of_rows, state, i);
     }
-    *state = with_sums::<_, M>(sums.get(), state);
-}
-
-/// The product in the field of the hash of `M`.
-#[inline(always)]
-fn product<W: Wide, M: Pass>(a: W, b: W) -> W {
-    match const { hash_of::<M>() } {
-        Some((_, true)) => a.mul::<Polyval>(b),
-        _ => a.mul::<Plain>(b),
-    }
+    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
+        return;
+    };
+    let sum = match polyval {
+        true => S::W::reduced::<Polyval>(sums.get()),
+        false => S::W::reduced::<Plain>(sums.get()),
+    };
+    *state = M::State::from_fn(
+        #[inline(always)]
+        |i| match state.blocks().get(i) {
+            Some(_) if i == hash => sum,
+            Some(x) => *x,
+            None => sum,
+        },
+    );
 }
 
 /// Which block of state is a hash, and in which field.
