@@ -131,13 +131,13 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
 /// those that are done in phases.
 fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
-    // Registers of 512 bits do four such messages at a time, which take as long as two.
-    let fours = matches!(jobs.len(), 4 | 8 | 12);
-    if fours && work.alike.texts() && (49..=96).contains(&jobs[0].len) {
+    let shared = matches!(work.keys, KeySet::Shared(_));
+    // Under one key, registers of 512 bits do four such messages at a time, which take as long as two.
+    let fours = matches!(jobs.len(), 4 | 8 | 12) && work.degree >= MAX_UNIT;
+    if shared && fours && work.alike.texts() && (49..=96).contains(&jobs[0].len) {
         return false;
     }
-    if jobs.len() < 64 || work.degree <= ROOM || work.far || !matches!(work.keys, KeySet::Shared(_))
-    {
+    if jobs.len() < 64 || work.degree <= ROOM || work.far || !shared {
         return true;
     }
     let first = rows::<M>(jobs[0].len);

@@ -121,7 +121,9 @@ impl Variant {
             Variant::Table => "movmskpd, xor of an entry of a table of 4 (PMAC+CTR)",
             Variant::Gray => "xor of a table's entry by the trailing zeros of a counter",
             Variant::Arithmetic => "signs moved to where they carry, no branch",
-            Variant::Bytes => "a whole row by x^8 or x^16: shuffles, additions, one shift",
+            Variant::Bytes => {
+                "a whole row by x^8 or x^16: shuffles, one product; on 512 bits additions, one shift"
+            }
             Variant::Bits => "the same: shifts, one product",
             Variant::Integers => "shifts of two 64-bit words",
         }

@@ -63,7 +63,7 @@ impl<const L: usize> LaneKeys<L> {
         rows[1][l] = raw[1].to_ne_bytes();
     }
 
-    /// Makes `key` that of lane `l`: what was derived for it of what `uses` says.
+    /// Copies to `key` what was derived for lane `l`; of a second key only if `uses` says so.
     pub(crate) fn copy(&self, l: usize, key: &mut Expanded, uses: Uses) {
         key.renew(self.rounds);
         key.has_second = self.soft[1].get(l).is_some_and(Option::is_some);
@@ -169,6 +169,16 @@ impl<const L: usize> LaneKeys<L> {
     }
 }
 
+impl<const L: usize> Drop for LaneKeys<L> {
+    fn drop(&mut self) {
+        self.enc = [[[0; 16]; L]; 15];
+        self.dec = [[[0; 16]; L]; 15];
+        self.second = [[[0; 16]; L]; 15];
+        self.sub = [[[0; 16]; L]; CONSTANTS];
+        zeroize::optimization_barrier(self);
+    }
+}
+
 /// Keys that a mode derives for the messages of a group.
 pub(crate) struct DerivedKeys<const L: usize> {
     pub lanes: LaneKeys<L>,
@@ -182,15 +192,5 @@ impl<const L: usize> DerivedKeys<L> {
             lanes: LaneKeys::new(),
             one: Expanded::of_rounds(10),
         }
-    }
-}
-
-impl<const L: usize> Drop for LaneKeys<L> {
-    fn drop(&mut self) {
-        self.enc = [[[0; 16]; L]; 15];
-        self.dec = [[[0; 16]; L]; 15];
-        self.second = [[[0; 16]; L]; 15];
-        self.sub = [[[0; 16]; L]; CONSTANTS];
-        zeroize::optimization_barrier(self);
     }
 }

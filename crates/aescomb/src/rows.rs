@@ -451,7 +451,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s.enter(
         #[inline(always)]
         // SAFETY: the caller's.
-        || unsafe { rows_of::<S, M, N>(s, keys, powers, text, rows, state) },
+        || unsafe { all_neighbours::<S, M, N>(s, keys, powers, text, rows, state) },
     );
 }
 
@@ -473,15 +473,17 @@ pub(crate) unsafe fn neighbours_of<S: Isa, M: Pass, const N: usize>(
         || {
             let keys = &s.keys(key, M::SHAPE.uses);
             // SAFETY: the caller's.
-            unsafe { rows_of::<S, M, N>(s, (keys, key), powers, text, rows, state) }
+            unsafe { all_neighbours::<S, M, N>(s, (keys, key), powers, text, rows, state) }
         },
     );
 }
 
+/// What both do.
+///
 /// # Safety
-/// Of [`neighbours`].
+/// The same.
 #[inline(always)]
-unsafe fn rows_of<S: Isa, M: Pass, const N: usize>(
+unsafe fn all_neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
     keys: (&S::Keys, &Expanded),
     powers: Powers<'_>,

@@ -119,8 +119,8 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
         Words(each!(self.0, m.up().0, a, up => a.shuffle(up)))
             ^ Words(each!(self.0, m.down().0, a, down => {
                 let over = a.shuffle(down);
-                // Times 0x87. On Zen 4 a product takes the time of four rounds of AES; sixteen registers
-                // do not suffice for the other way.
+                // Times 0x87. On Zen 4 a product takes twice the time of a round of AES; the additions want
+                // more than sixteen registers.
                 if const { V::BLOCKS < 4 } {
                     over.clmul::<0x00>(V::splat(&FOLD))
                 } else {
