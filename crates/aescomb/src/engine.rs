@@ -801,7 +801,7 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                         key,
                         tables: (tables, first),
                     };
-                    few::<S, M, _, N>(keys, some, given);
+                    few::<S, M, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
@@ -882,7 +882,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         powers,
                         tables: few_tables,
                     };
-                    few::<S, M, _, N>(keys, some, given);
+                    few::<S, M, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }

@@ -351,11 +351,13 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
 
 /// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
+/// `far`: texts are in no cache.
 #[inline(always)]
 pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     keys: K,
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
+    far: bool,
 ) {
     const {
         let fits = M::SHAPE.along().lanes_below < 16 * FEW_POWERS;
@@ -377,7 +379,7 @@ pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
             } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
                 mixed::<S::Unit, M, N>(few, keys.lanes(), state)
             } else {
-                one_by_one::<S, M, K, N>(keys, jobs, hashing, state)
+                one_by_one::<S, M, K, N>((keys, far), jobs, hashing, state)
             }
         },
     );
@@ -546,7 +548,7 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
 /// The rows of one message after the other.
 #[inline(always)]
 fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
-    mut keys: K,
+    (mut keys, far): (K, bool),
     jobs: &[Job; N],
     hashing: &EqualHashing<S::Unit, impl PowersOfLanes<S::Unit>>,
     state: M::State<UnitOf<S>>,
@@ -589,8 +591,8 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
             l,
             #[inline(always)]
             |c, powers| match rows::<M>(job.len) >= S::LANES {
-                true => all_of::<S, M, true>(c, powers, counters, job, state),
-                false => all_of::<S, M, false>(c, powers, counters, job, state),
+                true => all_of::<S, M, true>(c, powers, counters, (job, far), state),
+                false => all_of::<S, M, false>(c, powers, counters, (job, far), state),
             },
         );
         if let Some(i) = const { block_of::<M>(true) } {
@@ -653,7 +655,7 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
     c: &Ciphers<'_, S>,
     powers: Powers<'_>,
     places: Option<&Places<'_, S::Unit>>,
-    job: &Job,
+    (job, far): (&Job, bool),
     state: M::State<UnitOf<S>>,
 ) -> (M::State<UnitOf<S>>, Sums<S::Unit>) {
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
@@ -669,6 +671,7 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
         && const { ends_first::<S, M>() }
         && let Some(places) = places
         && left > 0
+        && !far
         && hashing.is_one_run()
     {
         let full = (len - left) / 16;
@@ -704,7 +707,8 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
 }
 
 /// Whether what rows leave of a message is done before them: where its hash waits for the results, it
-/// waits while the first row is encrypted. All state is hashes, which are sums, and counters.
+/// waits while the first row is encrypted. All state is hashes, which are sums, and counters. (Not
+/// where texts are in no cache: CPUs fetch what is read and written in order.)
 const fn ends_first<S: Isa, M: Pass>() -> bool {
     hashes_results::<M>() && !is_stepped::<S, M>()
 }
