@@ -126,9 +126,9 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
 }
 
 /// Whether Zen 4 does a batch of the linked mode `M` faster with twice as many registers of half the
-/// width: few messages, or short ones of one length; under keys of their own, or more than the caches
-/// hold; and texts at one place of a page, of which 32 lanes would displace each other's lines, but for
-/// those that are done in phases.
+/// width: few messages, or short ones of one length; under keys of their own; in CBC, more than the
+/// caches hold; and texts at one place of a page, of which 32 lanes would displace each other's lines,
+/// but for those that are done in phases.
 fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
     let shared = matches!(work.keys, KeySet::Shared(_));
@@ -137,14 +137,15 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     if shared && fours && work.alike.texts() && (49..=96).contains(&jobs[0].len) {
         return false;
     }
-    if jobs.len() < 64 || work.degree <= ROOM || work.far || !shared {
+    let cbc = const { matches!(link_of::<M>(), Some(Link::Before)) };
+    if jobs.len() < 64 || work.degree <= ROOM || (cbc && work.far) || !shared {
         return true;
     }
     let first = rows::<M>(jobs[0].len);
     // CBC took 1.10 of the time on 512 bits where texts are a quarter of a page apart.
-    let (short, places) = match const { link_of::<M>() } {
-        Some(Link::Before) => (32, HALF_SET >> 1 & HALF_SET),
-        _ => (15, HALF_SET),
+    let (short, places) = match cbc {
+        true => (32, HALF_SET >> 1 & HALF_SET),
+        false => (15, HALF_SET),
     };
     let crowded = places_differ::<M>(jobs).is_some_and(|differ| {
         differ & places == 0 && !(differ == 0 && phases_of::<M>(differ, first).is_some())
@@ -470,12 +471,16 @@ fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
     }
 }
 
-/// Brings texts into the caches, one after the other.
+/// Brings texts into the second cache, and the places where results are `written`, one after the other.
 #[inline(never)]
-fn fetch_texts<S: Isa>(s: S, jobs: &[Job]) {
+fn fetch_texts<S: Isa>(s: S, jobs: &[Job], written: bool) {
     for job in jobs {
+        let apart = written && !core::ptr::eq(job.src, job.dst);
         for at in (0..job.len).step_by(64) {
-            s.fetch(job.src.wrapping_add(at));
+            s.fetch_far(job.src.wrapping_add(at));
+            if apart {
+                s.fetch_far(job.dst.wrapping_add(at));
+            }
         }
     }
 }
@@ -552,7 +557,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let alike = work.alike;
     // Lanes are at more places of the memory at once than the CPU's own prefetchers follow.
     if const { in_lanes::<G::First>() } && work.far {
-        fetch_texts(s, jobs);
+        fetch_texts(s, jobs, const { G::TWO || G::First::SHAPE.output });
     }
     let keys = &*keys;
     let degree = (*degree).min(S::LANES);

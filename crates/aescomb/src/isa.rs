@@ -208,6 +208,8 @@ pub(crate) trait Isa: Copy + 'static {
     fn keys(self, key: &Expanded, uses: Uses) -> Self::Keys;
     /// Brings the line of the cache that has this address into the nearest one.
     fn fetch(self, at: *const u8);
+    /// The same, into the second cache alone: for more than the first one holds.
+    fn fetch_far(self, at: *const u8);
     /// Gives each lane of `keys` what `uses` says of its key in `of`; all are of one size.
     fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses);
     /// Of the schedules that `uses` says, which `keys` has; of a 128-bit key, if that is known.

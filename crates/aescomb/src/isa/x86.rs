@@ -11,7 +11,7 @@ use crate::block::{Block, LINE, MAX_UNIT};
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
-use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
 use core::marker::PhantomData;
 use expansion::{expand, expand_row, lane_keys, schedule_row};
 use rounds::{
@@ -195,6 +195,12 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     fn fetch(self, at: *const u8) {
         // SAFETY: a prefetch reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+
+    #[inline(always)]
+    fn fetch_far(self, at: *const u8) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) };
     }
 
     #[inline(never)]
