@@ -478,7 +478,6 @@ impl<const N: usize> Isa for Portable<N> {
 
     fn fetch(self, _: *const u8) {}
 
-    #[inline(always)]
     fn fetch_far(self, _: *const u8) {}
 
     fn lane_keys<const L: usize>(self, keys: &mut LaneKeys<L>, of: &[&Expanded; L], uses: Uses) {

@@ -268,6 +268,24 @@ fn large_batches_of_serial_modes() {
     });
 }
 
+/// Batches of so many bytes, of which texts are fetched, and done in another order.
+#[test]
+fn batches_larger_than_the_caches() {
+    let mut draw = Draw::new(16);
+    let heap = Heap::new(None);
+    for_all(|mode, backend, op| {
+        let lens: Vec<_> = (0..4100)
+            .map(|_| fit(mode, draw.pick(&[2048, 2100, 2303])))
+            .collect();
+        let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+        let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0)]);
+        let (keys, samples) = batch(mode, uses, shapes, &lens);
+        let mut comb = comb(backend, backend.max_lanes());
+        let call = any_call(&mut draw, op, keys, &samples);
+        check(&mut comb, &heap, &call, &samples);
+    });
+}
+
 /// Texts that lie a page or half of one apart share lines of the first-level cache, and the
 /// engine has a way of its own for such groups.
 #[test]
