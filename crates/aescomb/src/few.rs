@@ -351,7 +351,7 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
 
 /// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
-/// `far`: texts are in no cache.
+/// `far`: the batch is larger than the caches.
 #[inline(always)]
 pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     keys: K,
@@ -707,8 +707,8 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
 }
 
 /// Whether what rows leave of a message is done before them: where its hash waits for the results, it
-/// waits while the first row is encrypted. All state is hashes, which are sums, and counters. (Not
-/// where texts are in no cache: CPUs fetch what is read and written in order.)
+/// waits while the first row is encrypted. All state is hashes, which are sums, and counters. (Not in
+/// batches larger than the caches: CPUs prefetch what is read and written in order.)
 const fn ends_first<S: Isa, M: Pass>() -> bool {
     hashes_results::<M>() && !is_stepped::<S, M>()
 }

@@ -268,7 +268,7 @@ fn large_batches_of_serial_modes() {
     });
 }
 
-/// Batches of so many bytes, of which texts are fetched, and done in another order.
+/// Batches larger than the caches: texts are prefetched, and GCM seals them in another order.
 #[test]
 fn batches_larger_than_the_caches() {
     let mut draw = Draw::new(16);
