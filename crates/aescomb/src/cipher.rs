@@ -8,13 +8,18 @@ use crate::backend::Backend;
 use crate::block::Block;
 use crate::counting::Counting;
 use crate::expanded::Expanded;
-use crate::isa::{Isa, Product, Wide, dispatch};
+use crate::isa::{HELD_KEYS, Isa, Product, Wide, dispatch};
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{FORWARD, Uses, Way, WhichKey};
 
 /// AES under the keys of a row: one for all lanes, or one per lane.
 pub(crate) trait Cipher: Copy {
     type W: Wide;
+    /// The same for a loop, which holds some of the keys in registers.
+    type Held: Cipher<W = Self::W>;
+    /// Whether that is of use.
+    const HOLDS: bool = false;
+    fn held(&self) -> Self::Held;
     /// The forward cipher, CIPH_K.
     fn encrypt(&self, x: Self::W) -> Self::W;
     /// The same; `between` is called after the first eight rounds with the number of each, and what it
@@ -149,11 +154,16 @@ pub(crate) trait Cipher: Copy {
 /// Of a [`Cipher`] whose lanes are not those of its `c`, what is the same.
 macro_rules! as_before {
     () => {
+        $crate::cipher::held_as_it_is!();
+
         #[inline(always)]
         fn encrypt(&self, x: Self::W) -> Self::W {
             self.c.encrypt(x)
         }
 
+        $crate::cipher::as_before!(but encryption);
+    };
+    (but encryption) => {
         #[inline(always)]
         fn decrypt(&self, x: Self::W) -> Self::W {
             self.c.decrypt(x)
@@ -186,6 +196,19 @@ macro_rules! as_before {
     };
 }
 pub(crate) use as_before;
+
+/// A [`Cipher`] that loops take as it is.
+macro_rules! held_as_it_is {
+    () => {
+        type Held = Self;
+
+        #[inline(always)]
+        fn held(&self) -> Self {
+            *self
+        }
+    };
+}
+pub(crate) use held_as_it_is;
 
 /// One key for all lanes. Loops take it by value: only of their own copy of the
 /// keys does the compiler know that no store changes it.
@@ -239,6 +262,8 @@ impl<'k, S: Isa> Uniform<'k, S> {
 
 impl<S: Isa> Cipher for Uniform<'_, S> {
     type W = S::W;
+
+    held_as_it_is!();
 
     #[inline(always)]
     fn encrypt(&self, x: S::W) -> S::W {
@@ -395,6 +420,8 @@ fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
 impl<S: Isa, const L: usize> Cipher for OutOfLine<'_, S, L> {
     type W = S::W;
 
+    held_as_it_is!();
+
     #[inline(always)]
     fn encrypt(&self, mut x: S::W) -> S::W {
         self.call(&mut x, Way::Encrypt);
@@ -466,8 +493,22 @@ impl<S: Copy, const L: usize> Clone for PerLane<'_, S, L> {
 
 impl<S: Copy, const L: usize> Copy for PerLane<'_, S, L> {}
 
-impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
+impl<'k, S: Isa, const L: usize> Cipher for PerLane<'k, S, L> {
     type W = S::W;
+    type Held = HeldLanes<'k, S, L>;
+
+    const HOLDS: bool = S::HOLDS;
+
+    #[inline(always)]
+    fn held(&self) -> HeldLanes<'k, S, L> {
+        let mut first = [self.zero(); HELD_KEYS];
+        let mut r = 0;
+        while r < HELD_KEYS {
+            first[r] = self.s.hold(self.round_key(r));
+            r += 1;
+        }
+        HeldLanes { c: *self, first }
+    }
 
     #[inline(always)]
     fn encrypt(&self, x: S::W) -> S::W {
@@ -503,6 +544,38 @@ impl<S: Isa, const L: usize> Cipher for PerLane<'_, S, L> {
     fn splat(&self, block: &Block) -> S::W {
         self.s.splat(block)
     }
+}
+
+/// One key per lane, whose first round keys are in registers. A row's other keys still come from
+/// memory, but loading all of them takes some CPUs longer than AES.
+#[derive(Clone, Copy)]
+pub(crate) struct HeldLanes<'k, S: Isa, const L: usize> {
+    c: PerLane<'k, S, L>,
+    first: [S::W; HELD_KEYS],
+}
+
+impl<S: Isa, const L: usize> Cipher for HeldLanes<'_, S, L> {
+    type W = S::W;
+
+    held_as_it_is!();
+
+    #[inline(always)]
+    fn encrypt(&self, x: S::W) -> S::W {
+        self.encrypt_while::<true>(
+            x,
+            #[inline(always)]
+            |_| {},
+        )
+    }
+
+    /// In any case in this order.
+    #[inline(always)]
+    fn encrypt_while<const HELD: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
+        let PerLane { s, keys, rounds } = self.c;
+        s.encrypt_held(keys, &self.first, rounds, x, between)
+    }
+
+    as_before!(but encryption);
 }
 
 /// [`Isa::expand`] on a backend.

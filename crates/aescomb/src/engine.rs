@@ -118,11 +118,18 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
         }
         backend => backend,
     };
+    // Zen 4 holds keys of fewer lanes rather than load those of more.
+    let twice = work.degree > 16 && work.jobs.len() > 16 && (is_shared(work) || !is_zen4());
     dispatch!(
         backend,
-        const { crate::pass::has_chain::<G>() } && work.degree > 16 && work.jobs.len() > 16,
+        const { crate::pass::has_chain::<G>() } && twice,
         s => stretch::<_, G>(s, work)
     )
+}
+
+#[inline(always)]
+fn is_shared(work: &Work<'_>) -> bool {
+    matches!(work.keys, KeySet::Shared(_))
 }
 
 /// Whether Zen 4 does a batch of the linked mode `M` faster with twice as many registers of half the
@@ -131,14 +138,13 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
 /// but for those that are done in phases.
 fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
-    let shared = matches!(work.keys, KeySet::Shared(_));
-    // Under one key, registers of 512 bits do four such messages at a time, which take as long as two.
+    // Four such messages at a time take as long as two.
     let fours = matches!(jobs.len(), 4 | 8 | 12) && work.degree >= MAX_UNIT;
-    if shared && fours && work.alike.texts() && (49..=96).contains(&jobs[0].len) {
+    if !is_shared(work) || fours && work.alike.texts() && (49..=96).contains(&jobs[0].len) {
         return false;
     }
     let cbc = const { matches!(link_of::<M>(), Some(Link::Before)) };
-    if jobs.len() < 64 || work.degree <= ROOM || (cbc && work.far) || !shared {
+    if jobs.len() < 64 || work.degree <= ROOM || (cbc && work.far) {
         return true;
     }
     let first = rows::<M>(jobs[0].len);
@@ -1182,7 +1188,7 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
-        } else if const { S::SPARE > 0 && is_linked::<M>() }
+        } else if const { S::SPARE && is_linked::<M>() }
             && window.lanes <= S::Slim::LANES
             && is_zen4()
             && let Some(key) = group_keys.one()

@@ -208,7 +208,7 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
     let text = (src.as_ptr(), dst.as_ptr());
     let rows = 0..rows::<M>(few.jobs[0].len);
     // SAFETY: they have so many whole blocks.
-    unsafe { take_rows::<S, M>(few.s, c, &mut state, rows, text) };
+    unsafe { take_rows::<S, M, _>(few.s, c, &mut state, rows, text) };
     state
 }
 

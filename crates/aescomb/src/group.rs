@@ -871,7 +871,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             // SAFETY: lanes that take part have their own rows up to `stop`, which are inside their
             // messages; the others have `idle`, with room for a line.
             unsafe {
-                take_rows::<S, M>(s, &c, &mut state, row..stop, (src.as_ptr(), dst.as_ptr()))
+                take_rows::<S, M, _>(s, &c, &mut state, row..stop, (src.as_ptr(), dst.as_ptr()))
             };
             store_state::<S, M, L>(s, &state, &mut lanes.state);
             if !all {
@@ -961,7 +961,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 }
                 // SAFETY: the rows are inside every message (checked above), and
                 // inside `idle` for lanes without one.
-                unsafe { take_rows::<S, M>(s, &c, &mut state, row..stop, text) };
+                unsafe { take_rows::<S, M, _>(s, &c, &mut state, row..stop, text) };
                 row = stop;
             }
             self.done = stop;

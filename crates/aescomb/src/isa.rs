@@ -151,6 +151,9 @@ impl Product for Plain {
     const POLYVAL: bool = false;
 }
 
+/// Of how many round keys a loop holds those of all lanes ([`Isa::HOLDS`]).
+pub(crate) const HELD_KEYS: usize = 5;
+
 /// The contract of an instruction set.
 ///
 /// The pointer methods are `unsafe`: what they read or write must be valid for
@@ -248,6 +251,26 @@ pub(crate) trait Isa: Copy + 'static {
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
     -> Self::W;
+    /// Whether a loop has registers for the first round keys of all lanes.
+    const HOLDS: bool = false;
+    /// `x`, which the compiler does not take from memory again. Where `HOLDS`.
+    #[inline(always)]
+    fn hold(self, _x: Self::W) -> Self::W {
+        unreachable!("there are no registers for keys of lanes")
+    }
+    /// `encrypt_each`, with the `first` round keys; `between` as in `encrypt_while`, right there.
+    /// Where `HOLDS`.
+    #[inline(always)]
+    fn encrypt_held<const L: usize>(
+        self,
+        _keys: &LaneKeys<L>,
+        _first: &[Self::W; HELD_KEYS],
+        _rounds: usize,
+        _x: Self::W,
+        _between: impl FnMut(usize),
+    ) -> Self::W {
+        unreachable!("there are no registers for keys of lanes")
+    }
     fn decrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
     -> Self::W;
     fn encrypt_second_each<const L: usize>(
@@ -328,9 +351,9 @@ pub(crate) trait Isa: Copy + 'static {
     /// entries.
     unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
     unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
-    /// How many registers a row is in, if there are as many to spare beside those and a key's.
-    const SPARE: usize = 0;
-    /// Of `gather`, what belongs in register `u`. Where `SPARE`.
+    /// Whether there are as many registers to spare as a row is in, beside those and a key's.
+    const SPARE: bool = false;
+    /// Of `gather`, what belongs in register `u`. Where `SPARE` or `HOLDS`.
     #[inline(always)]
     unsafe fn gather_register<const HELD: bool>(
         self,
@@ -339,9 +362,9 @@ pub(crate) trait Isa: Copy + 'static {
         _at: *const *const u8,
         _offset: usize,
     ) {
-        unreachable!("there are no registers to spare")
+        unreachable!("rows are not taken apart by registers")
     }
-    /// Of `scatter`, what belongs to register `u` of a `row` that is in memory. Where `SPARE`.
+    /// Of `scatter`, what belongs to register `u` of a `row` that is in memory. Where `SPARE` or `HOLDS`.
     #[inline(always)]
     unsafe fn scatter_register(
         self,
@@ -350,7 +373,7 @@ pub(crate) trait Isa: Copy + 'static {
         _to: *const *mut u8,
         _offset: usize,
     ) {
-        unreachable!("there are no registers to spare")
+        unreachable!("rows are not taken apart by registers")
     }
     /// Whether rows are better gathered and scattered a line at a time: all of what a line
     /// of the cache has, so that it is touched once.

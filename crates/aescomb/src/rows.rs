@@ -68,22 +68,44 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
 /// # Safety
 /// The places are valid for all of them, as there for one.
 #[inline(always)]
-pub(crate) unsafe fn take_rows<S: Isa, M: Pass>(
+pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
+    s: S,
+    c: &C,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    text: (*const *const u8, *const *mut u8),
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        if const { C::HOLDS && holds_keys::<M>() } {
+            let c = &c.held();
+            match const { is_linked::<M>() } {
+                true => linked_rows::<S, M, true, false>(s, c, state, rows, text),
+                false => row_by_row::<S, M>(s, c, state, rows, text),
+            }
+        } else if const { S::SPARE && is_linked::<M>() } {
+            match is_zen4() && rows.len() > 1 {
+                true => linked_rows::<S, M, true, true>(s, c, state, rows, text),
+                false => linked_rows::<S, M, false, false>(s, c, state, rows, text),
+            }
+        } else {
+            row_by_row::<S, M>(s, c, state, rows, text);
+        }
+    }
+}
+
+/// One after the other.
+///
+/// # Safety
+/// As of [`take_rows`].
+#[inline(always)]
+unsafe fn row_by_row<S: Isa, M: Pass>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     text: (*const *const u8, *const *mut u8),
 ) {
-    if const { S::SPARE > 0 && is_linked::<M>() } {
-        // SAFETY: the caller's.
-        return unsafe {
-            match is_zen4() && rows.len() > 1 {
-                true => linked_rows::<S, M, true>(s, c, state, rows, text),
-                false => linked_rows::<S, M, false>(s, c, state, rows, text),
-            }
-        };
-    }
     let Range { mut start, end } = rows;
     while start < end {
         places_from_memory();
@@ -91,6 +113,13 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass>(
         unsafe { take_row::<S, M>(s, c, state, start, text, start * M::SHAPE.row.stride) };
         start += 1;
     }
+}
+
+/// Whether rows of `M` leave registers for keys of lanes: steps wait for each other, so that none is
+/// done ahead, and take the forward cipher alone.
+const fn holds_keys<M: Pass>() -> bool {
+    let uses = M::SHAPE.uses;
+    M::SHAPE.is_serial() && uses.forward && !uses.inverse && !uses.second
 }
 
 /// How a step of `M` is linked to the next one.
@@ -109,13 +138,13 @@ pub(crate) const fn is_linked<M: Pass>() -> bool {
 
 /// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,
 /// or where it begins with that, the next row's. After a row's rounds, loads and stores would not
-/// begin before most of these are done. If `LATE`, results go to memory as they are, and from there to
+/// begin before most of these are done. If `HELD`, right there. If `LATE`, results go to memory as they are, and from there to
 /// their places between the next row's rounds: taking registers apart costs the CPU time for AES.
 ///
 /// # Safety
 /// As of [`take_rows`].
 #[inline(always)]
-unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
+unsafe fn linked_rows<S: Isa, M: Pass, const HELD: bool, const LATE: bool>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
@@ -126,6 +155,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
     if start == end {
         return;
     }
+    let registers = const { S::LANES / <S::Unit as Isa>::LANES };
     let before = const { matches!(link_of::<M>(), Some(Link::Before)) };
     let mut link = state.blocks()[0];
     let mut x = c.zero();
@@ -145,15 +175,15 @@ unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
             // Of the last row once more, of which nothing is used.
             at = (start + 1).min(end - 1);
         }
-        link = c.encrypt_while::<LATE>(
+        link = c.encrypt_while::<HELD>(
             link,
             #[inline(always)]
             |i| {
-                if i <= S::SPARE {
+                if i <= registers {
                     // SAFETY: the caller's, of rows there are. A lane's own text is read before
                     // anything is written there.
                     unsafe {
-                        s.gather_register::<LATE>(&mut x, i - 1, src, at * 16);
+                        s.gather_register::<HELD>(&mut x, i - 1, src, at * 16);
                         if LATE {
                             s.scatter_register(results, i - 1, dst, last * 16);
                         }
@@ -183,7 +213,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const LATE: bool>(
         start += 1;
     }
     let mut u = 0;
-    while LATE && u < S::SPARE {
+    while LATE && u < registers {
         // SAFETY: as above.
         unsafe { s.scatter_register(results, u, dst, last * 16) };
         u += 1;

@@ -5,9 +5,10 @@
 #![allow(unsafe_code)]
 
 use super::vector::Vector;
+use super::words::Words;
 use crate::block::Block;
 use crate::expanded::Expanded;
-use crate::isa::is_tweaked;
+use crate::isa::{HELD_KEYS, is_tweaked};
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way};
 use core::mem::MaybeUninit;
@@ -415,6 +416,33 @@ pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
         (xor_each, aesenc_each, aesenclast_each),
         |r| V::load_all(keys.enc(r)),
         V::load_all(keys.enc(r))
+    )
+}
+
+/// See [`Isa::encrypt_held`](crate::isa::Isa::encrypt_held).
+#[inline(always)]
+pub(crate) fn encrypt_held<V: Vector, const U: usize, const L: usize>(
+    keys: &LaneKeys<L>,
+    first: &[Words<V, U>; HELD_KEYS],
+    rounds: usize,
+    x: [V; U],
+    mut between: impl FnMut(usize),
+) -> [V; U] {
+    rest!(
+        first_round!(x, (xor_each, aesenc_each), |r| first[r].0),
+        rounds,
+        (aesenc_each, aesenclast_each),
+        |r| match first.get(r) {
+            Some(key) => key.0,
+            None => V::load_all(keys.enc(r)),
+        },
+        V::load_all(keys.enc(r)),
+        |last| last,
+        |x| {
+            // SAFETY: values of the vector type exist.
+            unsafe { V::hold_all(x) };
+            between(r - 1)
+        }
     )
 }
 
