@@ -203,13 +203,12 @@ fn pass<S: Isa, G: Program, M: Pass>(
             verdict,
         ))
     } else {
-        let keys = s.keys(key, G::First::SHAPE.uses);
         let tag = match rows::<M>(job.0.len) >= S::LANES {
             true => {
                 let tables = (powers, counters::<S, M>(s, key));
-                along::<S, G, M, true>(s, (&keys, key), tables, job, made, verdict)
+                along::<S, G, M, true>(s, (None, key), tables, job, made, verdict)
             }
-            false => along::<S, G, M, false>(s, (&keys, key), (powers, None), job, made, verdict),
+            false => along::<S, G, M, false>(s, (None, key), (powers, None), job, made, verdict),
         };
         lane(s.unit(), tag, 0)
     }
@@ -226,16 +225,17 @@ pub(crate) fn solo<S: Isa, M: Pass>(
 ) {
     let job = (job, verdict.is_some());
     match rows::<M>(job.0.len) >= S::LANES {
-        true => along::<S, M, M, true>(s, (keys, key), tables, job, None, verdict),
-        false => along::<S, M, M, false>(s, (keys, key), tables, job, None, verdict),
+        true => along::<S, M, M, true>(s, (Some(keys), key), tables, job, None, verdict),
+        false => along::<S, M, M, false>(s, (Some(keys), key), tables, job, None, verdict),
     };
 }
 
-/// A pass whose blocks are side by side. Of a `LONG` message there are rows of full width.
+/// A pass whose blocks are side by side. Of a `LONG` message there are rows of full width. The key's
+/// form for registers is `keys`, if that was made before.
 #[inline(always)]
 fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     s: S,
-    (keys, key): (&S::Keys, &Expanded),
+    (keys, key): (Option<&S::Keys>, &Expanded),
     (powers, first): (Powers<'_>, Option<&FirstRounds>),
     (job, given): (&Job, bool),
     made: Option<&Block>,
@@ -256,6 +256,14 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     let few = &Few::new(u, core::array::from_ref(job), key, given);
     // Before the keys are loaded: it may call, and they would be saved around the call.
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
+    let own;
+    let keys = match keys {
+        Some(keys) => keys,
+        None => {
+            own = s.keys(key, G::First::SHAPE.uses);
+            &own
+        }
+    };
     let c = &Single {
         c: uniform::<_, M>(u, keys, key),
         hashing,

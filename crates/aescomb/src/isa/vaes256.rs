@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
-use super::x86::{InstructionSet, X86};
+use super::x86::{InstructionSet, X86, align_stack};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
@@ -32,6 +32,7 @@ unsafe impl InstructionSet for Avx2 {
 
     #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        align_stack::<__m256i>();
         f()
     }
 }

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::vaes256::Avx2;
-use super::x86::{InstructionSet, X86};
+use super::x86::{InstructionSet, X86, align_stack};
 use crate::detect;
 use core::arch::x86_64::__m256i;
 
@@ -32,6 +32,7 @@ unsafe impl InstructionSet for Avx512Vl {
 
     #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        align_stack::<__m256i>();
         f()
     }
 }

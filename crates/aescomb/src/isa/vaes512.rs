@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::x86::vector::{Vector, operations};
-use super::x86::{InstructionSet, X86};
+use super::x86::{InstructionSet, X86, align_stack};
 use crate::block::{Block, LINE};
 use crate::detect;
 use core::arch::{asm, x86_64::*};
@@ -33,6 +33,7 @@ unsafe impl InstructionSet for Avx512 {
 
     #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+        align_stack::<__m512i>();
         f()
     }
 }

@@ -11,8 +11,10 @@ use crate::block::{Block, LINE, MAX_UNIT};
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
+use core::arch::asm;
 use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use expansion::{expand, expand_row, lane_keys, schedule_row};
 use rounds::{
     Broadcast, Loaded, broadcast, decrypt_each, encrypt_each, encrypt_held, encrypt_second_each,
@@ -52,6 +54,22 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
     /// # Safety
     /// The CPU has them.
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R;
+}
+
+/// Has the compiler align the stack of the function that it is inlined in, for registers of type `V`
+/// that are kept there. It does so only where it knows before it assigns registers; otherwise they lie
+/// across lines of the cache, and a load waits until what was stored has left the CPU. One instruction.
+#[inline(always)]
+pub(crate) fn align_stack<V>() {
+    let slot = MaybeUninit::<V>::uninit();
+    // SAFETY: nothing is done with the address.
+    unsafe {
+        asm!(
+            "/* {slot} */",
+            slot = in(reg) slot.as_ptr(),
+            options(nomem, nostack, preserves_flags)
+        )
+    };
 }
 
 /// Proof that the CPU has the instructions of `S`, which [`X86::detect`] alone gives: `U`
