@@ -722,12 +722,12 @@ const fn derives_alone<S: Isa, G: Program>() -> bool {
 }
 
 /// Whether a group that derives a key for each message takes longer than its messages one by one: in
-/// rows of the group, it costs 26 and five quarters of the longest message, one of them 8 and a
+/// rows of the group, it costs 26 and five quarters of the longest message, one of them 7 and a
 /// seventh.
 #[inline(never)]
 fn too_few(blocks: &[usize]) -> bool {
     let longest = blocks.iter().max().unwrap_or(&0);
-    let alone = blocks.iter().map(|blocks| 8 + blocks / 7).sum::<usize>();
+    let alone = blocks.iter().map(|blocks| 7 + blocks / 7).sum::<usize>();
     alone < 26 + longest * 5 / 4
 }
 

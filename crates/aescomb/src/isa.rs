@@ -202,6 +202,9 @@ pub(crate) trait Isa: Copy + 'static {
         bytes: usize,
         which: WhichKey,
     );
+    /// Gives `key` the schedule of one that lies in registers of one lane, in the first or in both, of
+    /// so many `bytes`.
+    fn expand_one(self, key: &mut Expanded, raw: [Self::W; 2], bytes: usize);
     /// The round keys of 128-bit keys that a row holds.
     fn schedule_row(self, raw: Self::W) -> RoundKeys<Self::W>;
     /// InvMixColumns (FIPS 197 section 5.3.3).

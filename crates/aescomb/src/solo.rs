@@ -12,7 +12,7 @@ use crate::block::{
     Aligned, Block, FEW_POWERS, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
-use crate::expanded::{Expanded, FirstRounds, RawKey};
+use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::hashing::{Hashing, Powers, Single, hash_of};
 use crate::isa::{Isa, Wide};
@@ -23,7 +23,6 @@ use crate::pass::{
 };
 use crate::places::Places;
 use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane, with_first};
-use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 use crate::span::span;
 
@@ -139,12 +138,7 @@ fn derive<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool, made: &
     let h = M::header(&Few::new(n, core::array::from_ref(job), key, given));
     let bytes = (key.rounds() - 6) * 4;
     let own = M::derive(&uniform::<_, M>(n, &keys, key), &h, bytes);
-    let raw = RawKey::of([n.last(own.first[0]), n.last(own.first[1])], bytes);
-    n.expand(
-        &[raw.as_ref()],
-        core::slice::from_mut(made),
-        WhichKey::First,
-    );
+    n.expand_one(made, own.first, bytes);
     for (constant, x) in made.sub.iter_mut().zip(own.constants) {
         *constant = n.last(x);
     }

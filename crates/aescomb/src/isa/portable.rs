@@ -12,7 +12,7 @@
 
 use super::{Isa, Product, RoundKeys, Sums, Wide, is_tweaked};
 use crate::block::Block;
-use crate::expanded::Expanded;
+use crate::expanded::{Expanded, RawKey};
 use crate::gf128;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
@@ -421,6 +421,14 @@ impl<const N: usize> Isa for Portable<N> {
             );
             key.zeroize();
         }
+    }
+
+    fn expand_one(self, key: &mut Expanded, raw: [Blocks<N>; 2], bytes: usize) {
+        let raw = RawKey::of(
+            [raw[0].0[0].to_ne_bytes(), raw[1].0[0].to_ne_bytes()],
+            bytes,
+        );
+        key.enc = schedule(raw.as_ref());
     }
 
     fn schedule_row(self, raw: Blocks<N>) -> RoundKeys<Blocks<N>> {

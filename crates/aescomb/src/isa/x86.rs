@@ -15,7 +15,7 @@ use core::arch::asm;
 use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use expansion::{expand, expand_row, lane_keys, schedule_row};
+use expansion::{expand, expand_one, expand_row, lane_keys, schedule_row};
 use rounds::{
     Broadcast, Loaded, broadcast, decrypt_each, encrypt_each, encrypt_held, encrypt_second_each,
     inverse_mix, inverse_schedule, tweaked_each,
@@ -182,6 +182,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         which: WhichKey,
     ) {
         expand_row(keys, raw, bytes, which);
+    }
+
+    #[inline(always)]
+    fn expand_one(self, key: &mut Expanded, raw: [Self::W; 2], bytes: usize) {
+        expand_one(key, raw, bytes);
     }
 
     #[inline(always)]

@@ -175,6 +175,26 @@ pub(crate) fn expand_row<V: Vector, const U: usize, const L: usize>(
     }
 }
 
+/// The schedule of a key that lies in registers of one block.
+#[inline(always)]
+pub(crate) fn expand_one<V: Vector, const U: usize>(
+    key: &mut Expanded,
+    raw: [Words<V, U>; 2],
+    bytes: usize,
+) {
+    const { assert!(U * V::BLOCKS == 1) };
+    // SAFETY: values of the vector type exist, and a register has one block.
+    unsafe {
+        schedule(
+            raw[0].0,
+            raw[1].0,
+            bytes,
+            #[inline(always)]
+            |r, _, k| k.store(key.enc[r].as_mut_ptr()),
+        );
+    }
+}
+
 /// The round keys of 128-bit keys that lie in registers.
 #[inline(always)]
 pub(crate) fn schedule_row<V: Vector, const U: usize>(raw: Words<V, U>) -> RoundKeys<Words<V, U>> {
