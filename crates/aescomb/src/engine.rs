@@ -132,10 +132,10 @@ fn is_shared(work: &Work<'_>) -> bool {
     matches!(work.keys, KeySet::Shared(_))
 }
 
-/// Whether Zen 4 does a batch of the linked mode `M` faster with twice as many registers of half the
-/// width: few messages, or short ones of one length; under keys of their own; in CBC, more than the
-/// caches hold; and texts at one place of a page, of which 32 lanes would displace each other's lines,
-/// but for those that are done in phases.
+/// Whether Zen 4 does a batch of the linked mode `M` under one key faster with twice as many registers
+/// of half the width: few messages, or short ones of one length; in CBC, more than the caches hold; and
+/// texts at one place of a page, of which 32 lanes would displace each other's lines, but for those that
+/// are done in phases.
 fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
     // Four such messages at a time take as long as two.

@@ -66,7 +66,7 @@ pub(crate) fn align_stack<V>() {
     unsafe {
         asm!(
             "/* {slot} */",
-            slot = in(reg) slot.as_ptr(),
+            slot = in(reg) slot.as_ptr().addr(),
             options(nomem, nostack, preserves_flags)
         )
     };
