@@ -597,7 +597,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             },
         ),
     };
-    let differ = match const { S::LANES > ROOM } {
+    let differ = match const { S::LANES > SMALL_ROOM } {
         true => places_differ::<G::First>(jobs),
         false => None,
     };
@@ -634,7 +634,8 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         };
         let most = match differ {
             Some(differ) if is_crowded::<G::First>(differ) && !in_phases(differ) => {
-                degree.min(ROOM)
+                let longest = queue.nth(0).map_or(0, |i| order::<G>(&jobs[i as usize]));
+                degree.min(room::<G::First>(differ, longest))
             }
             _ => degree,
         };
@@ -734,6 +735,20 @@ fn too_few(blocks: &[usize]) -> bool {
 /// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
 /// still has room; 32 displace each other's.
 const ROOM: usize = 16;
+
+/// The same where sets have 8 lines and not 12.
+const SMALL_ROOM: usize = 8;
+
+/// How many lanes do messages soonest that have so many `rows` at most and whose places differ by so
+/// little: waiting for lines of the cache costs more than lanes without a message, but for short ones
+/// and those that are only read.
+#[inline(always)]
+fn room<M: Pass>(differ: usize, rows: usize) -> usize {
+    match const { M::SHAPE.output } && differ == 0 && rows >= 24 && is_zen4() {
+        true => SMALL_ROOM,
+        false => ROOM,
+    }
+}
 
 /// See [`differ`], of messages that are too many for one place.
 #[inline(always)]

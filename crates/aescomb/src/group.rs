@@ -7,6 +7,7 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
+use crate::backend::is_zen4;
 use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
@@ -563,8 +564,13 @@ pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
         false if differ == 0 => 4,
         _ => return None,
     };
-    // Each phase after the first makes the group four rows longer.
-    (rows >= 12 * phases).then_some(phases)
+    // Each phase after the first makes the group four rows longer. Where 16 lanes write more lines
+    // than a set has, those take longer.
+    let least = match const { M::SHAPE.output } && differ == 0 && is_zen4() {
+        true => 5,
+        false => 12,
+    };
+    (rows >= least * phases).then_some(phases)
 }
 
 /// Where a text is written, or else read.
