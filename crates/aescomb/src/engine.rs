@@ -623,19 +623,24 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             span::<S, G::First>(s, (keys, key), None, job);
             continue;
         }
-        let in_phases = |differ| {
-            let last = match const { has_phases::<S, G::First>() } {
-                true if shared.is_some() && degree == S::LANES => queue.nth(S::LANES - 1),
-                _ => None,
-            };
-            last.is_some_and(|i| {
-                phases_of::<G::First>(differ, order::<G>(&jobs[i as usize])).is_some()
-            })
-        };
         let most = match differ {
-            Some(differ) if is_crowded::<G::First>(differ) && !in_phases(differ) => {
-                let longest = queue.nth(0).map_or(0, |i| order::<G>(&jobs[i as usize]));
-                degree.min(room::<G::First>(differ, longest))
+            Some(differ) if is_crowded::<G::First>(differ) => {
+                // The one with the fewest rows in a group of all lanes, if it may go in phases.
+                let last = match const { has_phases::<S, G::First>() } {
+                    true if shared.is_some() && degree == S::LANES => queue.nth(S::LANES - 1),
+                    _ => None,
+                };
+                let mut rows = [0; 2];
+                for (rows, i) in rows.iter_mut().zip([queue.nth(0), last]) {
+                    if let Some(i) = i {
+                        *rows = order::<G>(&jobs[i as usize]);
+                    }
+                }
+                let [longest, least] = rows;
+                match phases_of::<G::First>(differ, least) {
+                    Some(_) => degree,
+                    None => degree.min(room::<G::First>(differ, longest)),
+                }
             }
             _ => degree,
         };

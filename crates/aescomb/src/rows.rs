@@ -77,7 +77,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        if const { C::HOLDS && holds_keys::<M>() } {
+        if const { C::HOLDS && holds_keys::<S, M>() } {
             let c = &c.held();
             match const { is_linked::<M>() } {
                 true => linked_rows::<S, M, true, false>(s, c, state, rows, text),
@@ -116,10 +116,12 @@ unsafe fn row_by_row<S: Isa, M: Pass>(
 }
 
 /// Whether rows of `M` leave registers for keys of lanes: steps wait for each other, so that none is
-/// done ahead, and take the forward cipher alone.
-const fn holds_keys<M: Pass>() -> bool {
+/// done ahead, take the forward cipher alone, and have one block of state or little else.
+const fn holds_keys<S: Isa, M: Pass>() -> bool {
     let uses = M::SHAPE.uses;
-    M::SHAPE.is_serial() && uses.forward && !uses.inverse && !uses.second
+    let forward = uses.forward && !uses.inverse && !uses.second;
+    let small = size_of::<M::State<S::W>>() == size_of::<S::W>() || link_of::<M>().is_some();
+    M::SHAPE.is_serial() && forward && small
 }
 
 /// How a step of `M` is linked to the next one.
