@@ -23,9 +23,9 @@ pub(crate) trait Cipher: Copy {
     /// The forward cipher, CIPH_K.
     fn encrypt(&self, x: Self::W) -> Self::W;
     /// The same; `between` is called after the first eight rounds with the number of each, and what it
-    /// does is done meanwhile: where the compiler puts it, or right there if `HELD`.
+    /// does is done meanwhile: where the compiler puts it, or right there if `IN_ORDER`.
     #[inline(always)]
-    fn encrypt_while<const HELD: bool>(
+    fn encrypt_while<const IN_ORDER: bool>(
         &self,
         x: Self::W,
         mut between: impl FnMut(usize),
@@ -271,8 +271,8 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     }
 
     #[inline(always)]
-    fn encrypt_while<const HELD: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
-        self.s.encrypt_while::<HELD>(&self.keys, x, between)
+    fn encrypt_while<const IN_ORDER: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
+        self.s.encrypt_while::<IN_ORDER>(&self.keys, x, between)
     }
 
     #[inline(always)]
@@ -570,7 +570,7 @@ impl<S: Isa, const L: usize> Cipher for HeldLanes<'_, S, L> {
 
     /// In any case in this order.
     #[inline(always)]
-    fn encrypt_while<const HELD: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
+    fn encrypt_while<const IN_ORDER: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
         let PerLane { s, keys, rounds } = self.c;
         s.encrypt_held(keys, &self.first, rounds, x, between)
     }

@@ -238,9 +238,9 @@ pub(crate) trait Isa: Copy + 'static {
         unreachable!("rounds are not done one by one")
     }
     /// `encrypt`; `between` is called after the first eight rounds with the number of each, and
-    /// what it does is done meanwhile: where the compiler puts it, or right there if `HELD`.
+    /// what it does is done meanwhile: where the compiler puts it, or right there if `IN_ORDER`.
     #[inline(always)]
-    fn encrypt_while<const HELD: bool>(
+    fn encrypt_while<const IN_ORDER: bool>(
         self,
         _keys: &Self::Loaded<'_>,
         _x: Self::W,
@@ -358,7 +358,7 @@ pub(crate) trait Isa: Copy + 'static {
     const SPARE: bool = false;
     /// Of `gather`, what belongs in register `u`. Where `SPARE` or `HOLDS`.
     #[inline(always)]
-    unsafe fn gather_register<const HELD: bool>(
+    unsafe fn gather_register<const IN_ORDER: bool>(
         self,
         _x: &mut Self::W,
         _u: usize,
@@ -367,7 +367,7 @@ pub(crate) trait Isa: Copy + 'static {
     ) {
         unreachable!("rows are not taken apart by registers")
     }
-    /// Of `scatter`, what belongs to register `u` of a `row` that is in memory. Where `SPARE` or `HOLDS`.
+    /// Of `scatter`, what belongs to register `u` of a `row` that is in memory. Where `SPARE`.
     #[inline(always)]
     unsafe fn scatter_register(
         self,

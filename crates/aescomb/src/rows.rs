@@ -140,13 +140,13 @@ pub(crate) const fn is_linked<M: Pass>() -> bool {
 
 /// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,
 /// or where it begins with that, the next row's. After a row's rounds, loads and stores would not
-/// begin before most of these are done. If `HELD`, right there. If `LATE`, results go to memory as they are, and from there to
+/// begin before most of these are done. If `IN_ORDER`, right there. If `LATE`, results go to memory as they are, and from there to
 /// their places between the next row's rounds: taking registers apart costs the CPU time for AES.
 ///
 /// # Safety
 /// As of [`take_rows`].
 #[inline(always)]
-unsafe fn linked_rows<S: Isa, M: Pass, const HELD: bool, const LATE: bool>(
+unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
     s: S,
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
@@ -177,7 +177,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const HELD: bool, const LATE: bool>(
             // Of the last row once more, of which nothing is used.
             at = (start + 1).min(end - 1);
         }
-        link = c.encrypt_while::<HELD>(
+        link = c.encrypt_while::<IN_ORDER>(
             link,
             #[inline(always)]
             |i| {
@@ -185,7 +185,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const HELD: bool, const LATE: bool>(
                     // SAFETY: the caller's, of rows there are. A lane's own text is read before
                     // anything is written there.
                     unsafe {
-                        s.gather_register::<HELD>(&mut x, i - 1, src, at * 16);
+                        s.gather_register::<IN_ORDER>(&mut x, i - 1, src, at * 16);
                         if LATE {
                             s.scatter_register(results, i - 1, dst, last * 16);
                         }

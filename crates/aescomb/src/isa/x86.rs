@@ -265,13 +265,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn encrypt_while<const HELD: bool>(
+    fn encrypt_while<const IN_ORDER: bool>(
         self,
         keys: &Self::Loaded<'_>,
         x: Self::W,
         between: impl FnMut(usize),
     ) -> Self::W {
-        Words(keys.encrypt_while::<_, HELD>(x.0, between))
+        Words(keys.encrypt_while::<_, IN_ORDER>(x.0, between))
     }
 
     #[inline(always)]
@@ -423,14 +423,14 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     const SPARE: bool = S::V::IS_LINE && U > 4;
 
     #[inline(always)]
-    unsafe fn gather_register<const HELD: bool>(
+    unsafe fn gather_register<const IN_ORDER: bool>(
         self,
         x: &mut Self::W,
         u: usize,
         at: *const *const u8,
         offset: usize,
     ) {
-        unsafe { x.gather_register::<HELD>(u, at, offset) }
+        unsafe { x.gather_register::<IN_ORDER>(u, at, offset) }
     }
 
     #[inline(always)]

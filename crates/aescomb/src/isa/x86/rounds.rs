@@ -265,7 +265,7 @@ impl<V: Vector> Loaded<'_, V> {
 
     /// See [`Isa::encrypt_while`](crate::isa::Isa::encrypt_while).
     #[inline(always)]
-    pub(crate) fn encrypt_while<const U: usize, const HELD: bool>(
+    pub(crate) fn encrypt_while<const U: usize, const IN_ORDER: bool>(
         &self,
         x: [V; U],
         mut between: impl FnMut(usize),
@@ -278,7 +278,7 @@ impl<V: Vector> Loaded<'_, V> {
             self.all.enc.get(r),
             |last| last,
             |x| {
-                if HELD {
+                if IN_ORDER {
                     // SAFETY: values of the vector type exist.
                     unsafe { V::hold_all(x) };
                 }

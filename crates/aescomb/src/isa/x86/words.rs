@@ -485,7 +485,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn gather_register<const HELD: bool>(
+    pub(crate) unsafe fn gather_register<const IN_ORDER: bool>(
         &mut self,
         u: usize,
         at: *const *const u8,
@@ -494,7 +494,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
         // SAFETY: the caller's.
         unsafe {
             let mut x = [V::gather(at.add(u * V::BLOCKS), offset)];
-            if HELD {
+            if IN_ORDER {
                 V::hold_all(&mut x);
             }
             self.0[u] = x[0];
