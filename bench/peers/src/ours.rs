@@ -86,10 +86,57 @@ fn failed(result: Result<(), OpenError>) -> usize {
     }
 }
 
+/// Calls one of three functions with the type of the case's mode.
+macro_rules! by_kind {
+    ($case:expr, $ciphers:ident, $macs:ident, $aeads:ident) => {
+        match $case.mode {
+            Mode::Ecb => $ciphers::<Ecb>($case),
+            Mode::Cbc => $ciphers::<Cbc>($case),
+            Mode::Cfb128 => $ciphers::<Cfb128>($case),
+            Mode::Ofb => $ciphers::<Ofb>($case),
+            Mode::Ctr => $ciphers::<Ctr>($case),
+            Mode::Xts => $ciphers::<Xts>($case),
+            Mode::Cmac => $macs::<Cmac>($case),
+            Mode::Gmac => $macs::<Gmac>($case),
+            Mode::Ccm => $aeads::<Ccm>($case),
+            Mode::Gcm => $aeads::<Gcm>($case),
+            Mode::Ocb => $aeads::<Ocb>($case),
+            Mode::Siv => $aeads::<Siv>($case),
+            Mode::GcmSiv => $aeads::<GcmSiv>($case),
+            mode => panic!("{mode} is not raced"),
+        }
+    };
+}
+
 /// One call of `Comb` for jobs that describe the messages once, before all calls, as a packet
 /// ring or a table of sessions does.
 pub fn jobs(case: Case) -> Run {
-    let key = AnyKey::for_mode(case.mode, case.key()).expect("a good key");
+    by_kind!(case, cipher_ring, mac_ring, aead_ring)
+}
+
+fn cipher_ring<M: CipherMode + TypedMode>(case: Case) -> Run {
+    match case.op {
+        Op::Decrypt => ring::<M>(case, |comb, key, jobs| comb.decrypt(key, jobs)),
+        _ => ring::<M>(case, |comb, key, jobs| Ok(comb.encrypt(key, jobs)?)),
+    }
+}
+
+fn mac_ring<M: MacMode + TypedMode>(case: Case) -> Run {
+    ring::<M>(case, |comb, key, jobs| Ok(comb.mac(key, jobs)?))
+}
+
+fn aead_ring<M: AeadMode + TypedMode>(case: Case) -> Run {
+    match case.op {
+        Op::Open => ring::<M>(case, |comb, key, jobs| comb.open(key, jobs)),
+        _ => ring::<M>(case, |comb, key, jobs| Ok(comb.seal(key, jobs)?)),
+    }
+}
+
+fn ring<M: TypedMode>(
+    case: Case,
+    call: impl Fn(&mut Comb, &Key<M>, &mut Jobs<'_>) -> Result<(), OpenError> + 'static,
+) -> Run {
+    let key = Key::<M>::new(case.key()).expect("a good key");
     let mut comb = Comb::new();
     let mut ring: Vec<Aligned> = Vec::new();
     Box::new(move |batch| {
@@ -99,7 +146,7 @@ pub fn jobs(case: Case) -> Run {
         // SAFETY: the jobs lead to this batch's memory, which stays where it is and is
         // borrowed by this call alone.
         let mut jobs = unsafe { Jobs::new(ring.as_mut_ptr().cast(), ring.len()) };
-        failed(comb.run(case.op, &key, &mut jobs))
+        failed(call(&mut comb, &key, &mut jobs))
     })
 }
 
@@ -147,22 +194,7 @@ fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
 
 /// The methods of `Key`, which are for one message.
 pub fn alone(case: Case) -> Run {
-    match case.mode {
-        Mode::Ecb => ciphers::<Ecb>(case),
-        Mode::Cbc => ciphers::<Cbc>(case),
-        Mode::Cfb128 => ciphers::<Cfb128>(case),
-        Mode::Ofb => ciphers::<Ofb>(case),
-        Mode::Ctr => ciphers::<Ctr>(case),
-        Mode::Xts => ciphers::<Xts>(case),
-        Mode::Cmac => macs::<Cmac>(case),
-        Mode::Gmac => macs::<Gmac>(case),
-        Mode::Ccm => aeads::<Ccm>(case),
-        Mode::Gcm => aeads::<Gcm>(case),
-        Mode::Ocb => aeads::<Ocb>(case),
-        Mode::Siv => aeads::<Siv>(case),
-        Mode::GcmSiv => aeads::<GcmSiv>(case),
-        mode => panic!("{mode} is not raced"),
-    }
+    by_kind!(case, ciphers, macs, aeads)
 }
 
 fn ciphers<M: CipherMode + TypedMode>(case: Case) -> Run {

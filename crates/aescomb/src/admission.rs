@@ -18,13 +18,19 @@ use crate::status::Status;
 mod avx512;
 mod scalar;
 
-/// Whether batches are checked with vectors.
+/// The instruction set with whose vectors batches are checked.
+#[cfg(target_arch = "x86_64")]
+type Vectors = Vaes512;
+#[cfg(not(target_arch = "x86_64"))]
+type Vectors = core::convert::Infallible;
+
+/// That, if this CPU is known to have it.
 #[inline(always)]
-fn has_vectors() -> bool {
+fn vectors() -> Option<Vectors> {
     #[cfg(target_arch = "x86_64")]
-    return crate::detect::vaes512();
+    return Vaes512::known();
     #[cfg(not(target_arch = "x86_64"))]
-    false
+    None
 }
 
 /// What messages of a mode and an operation may be: small numbers that depend on nothing
@@ -264,6 +270,20 @@ impl Rules {
     }
 }
 
+/// Whether all keys are of one size; `None` where one is missing or not for `mode`. No branch asks for
+/// one's mode or size.
+#[inline(never)]
+fn alike<'a>(mode: Mode, keys: impl Iterator<Item = Option<&'a Expanded>>) -> Option<bool> {
+    let (mut modes, mut any, mut all) = (0, 0, usize::MAX);
+    for key in keys {
+        let key = key?;
+        modes |= key.mode() as u8 ^ mode as u8;
+        any |= key.rounds();
+        all &= key.rounds();
+    }
+    (modes == 0).then_some(any == all)
+}
+
 /// What a call is to do, and with which keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'k> {
@@ -361,6 +381,7 @@ impl<'k> Call<'k> {
 
     /// Checks jobs of messages, and reports them as done; what is wrong with the first that
     /// is bad.
+    #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn check(&self, jobs: &mut [Job]) -> Result<Alike, Error> {
         // SAFETY: there are so many jobs, and they are borrowed.
@@ -368,17 +389,26 @@ impl<'k> Call<'k> {
             unsafe { self.all_good::<false>(jobs.as_mut_ptr(), jobs.len(), 0) }
             && let Some(keys) = self.have_keys(jobs.iter())
         {
-            return Ok(Alike::new(texts, data, keys));
+            let apart = jobs.first().is_none_or(|job| job.tag_attached != ATTACHED);
+            return Ok(Alike::new(texts, data, keys).apart(apart));
         }
+        // A copy: what is known of a call whose address nobody has stays known.
+        let call = *self;
+        call.check_each(jobs)
+    }
+
+    #[inline(never)]
+    fn check_each(&self, jobs: &mut [Job]) -> Result<Alike, Error> {
         let mut admission = self.admission();
-        let (mut first, mut equal) = (None, true);
+        let (mut first, mut equal, mut apart) = (None, true, true);
         for (i, job) in jobs.iter_mut().enumerate() {
             let written = admission.admit(job).map_err(|e| e.at(i))?;
             job.report(Status::Done, written);
             let len = self.prepared(job).1;
             equal &= *first.get_or_insert(len) == len;
+            apart &= job.tag_attached != ATTACHED;
         }
-        Ok(Alike::new(equal, false, self.has_shared_key()))
+        Ok(Alike::new(equal, false, self.has_shared_key()).apart(apart))
     }
 
     pub(crate) fn has_shared_key(&self) -> bool {
@@ -396,7 +426,7 @@ impl<'k> Call<'k> {
     pub(crate) fn have_keys<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Option<bool> {
         match self.keys {
             KeySet::Shared(_) => Some(true),
-            KeySet::Own => self.alike(jobs.map(|job| KeySet::Own.of(job))),
+            KeySet::Own => alike(self.mode, jobs.map(|job| KeySet::Own.of(job))),
             _ => self.have_places(jobs.map(|job| job.key_index)),
         }
     }
@@ -406,22 +436,9 @@ impl<'k> Call<'k> {
     pub(crate) fn have_places(&self, places: impl Iterator<Item = u32>) -> Option<bool> {
         match self.keys {
             KeySet::Shared(_) => Some(true),
-            KeySet::Table(table) => self.alike(places.map(|place| table.get(place as usize))),
-            keys => self.alike(places.map(|place| keys.find(place))),
+            KeySet::Table(table) => alike(self.mode, places.map(|place| table.get(place as usize))),
+            keys => alike(self.mode, places.map(|place| keys.find(place))),
         }
-    }
-
-    /// The same of keys. No branch asks for one's mode or size.
-    #[inline(always)]
-    fn alike<'a>(&self, keys: impl Iterator<Item = Option<&'a Expanded>>) -> Option<bool> {
-        let (mut modes, mut any, mut all) = (0, 0, usize::MAX);
-        for key in keys {
-            let key = key?;
-            modes |= key.mode() as u8 ^ self.mode as u8;
-            any |= key.rounds();
-            all &= key.rounds();
-        }
-        (modes == 0).then_some(any == all)
     }
 
     /// Whether a job has a key for the call's mode, and none of its own beside others.
@@ -458,11 +475,12 @@ impl<'k> Call<'k> {
         }
         // And so are messages without vectors, of which it does not matter that they are alike.
         let (tags, data) = (self.rules.tag != 1, self.rules.components > 0);
-        if !(FOREIGN || tags || data || has_vectors()) {
+        let vectors = vectors();
+        if !(FOREIGN || tags || data || vectors.is_some()) {
             return None;
         }
         // SAFETY: the caller's.
-        unsafe { self.look::<FOREIGN>((first, count), key_index, has_vectors()) }
+        unsafe { self.look::<FOREIGN>((first, count), key_index, vectors) }
     }
 
     /// The same of several jobs, with vectors, if the CPU has them.
@@ -475,7 +493,7 @@ impl<'k> Call<'k> {
         &self,
         jobs: (*mut Job, usize),
         key_index: u32,
-        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: bool,
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: Option<Vectors>,
     ) -> Option<(bool, bool)> {
         // SAFETY: there is a job.
         let first = unsafe { &*jobs.0 };
@@ -493,13 +511,15 @@ impl<'k> Call<'k> {
         if !good {
             return None;
         }
+        // Not the call itself, see `check`.
+        let rules = (self.rules, !self.has_own_keys());
         #[cfg(target_arch = "x86_64")]
-        if vectors && let Some(s) = Vaes512::detect() {
+        if let Some(s) = vectors {
             // SAFETY: the caller's.
-            return unsafe { avx512::all_good::<FOREIGN>(s, self, jobs, key_index, attached) };
+            return unsafe { avx512::all_good::<FOREIGN>(s, rules, jobs, key_index, attached) };
         }
         // SAFETY: the caller's.
-        unsafe { scalar::all_good::<FOREIGN>(self, jobs, key_index, attached) }
+        unsafe { scalar::all_good::<FOREIGN>(rules, jobs, key_index, attached) }
     }
 
     /// What is wrong with a message, if anything: long ones are looked at here, too.
@@ -806,7 +826,7 @@ mod tests {
                             if admission.admit(&jobs[0]).is_err() {
                                 continue;
                             }
-                            for vectors in [false, true] {
+                            for vectors in [None, vectors()] {
                                 if call.rules.untold || jobs[0].components == Job::SEVERAL {
                                     continue;
                                 }
@@ -814,7 +834,7 @@ mod tests {
                                 let found = unsafe {
                                     call.look::<false>((jobs.as_mut_ptr(), n), 0, vectors)
                                 };
-                                let what = (mode, op, attached, place, i, vectors);
+                                let what = (mode, op, attached, place, i, vectors.is_some());
                                 if let Some(alike) = found {
                                     let texts = jobs.iter().all(|job| job.src_len == good.src_len);
                                     let data = jobs.iter().all(|job| {

@@ -48,6 +48,7 @@ impl Backend {
 
     /// Whether this CPU has it.
     pub fn is_available(self) -> bool {
+        ask();
         match self {
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes512 | Backend::Vaes256Vl => detect::vaes512(),
@@ -75,6 +76,7 @@ impl Backend {
     /// large batches, of short messages of one length, under a key for each message, and of texts
     /// that begin at one place of a page.
     pub fn preferred(chained: bool) -> Backend {
+        ask();
         match chained && is_zen4() {
             true => Backend::Vaes256Vl,
             false => Backend::widest(),
@@ -84,6 +86,7 @@ impl Backend {
     /// The widest that this CPU has.
     #[inline(always)]
     pub(crate) fn widest() -> Backend {
+        ask();
         #[cfg(target_arch = "x86_64")]
         if detect::vaes512() {
             return Backend::Vaes512;
@@ -133,6 +136,7 @@ impl Backend {
     /// that only crowd the first-level cache: messages 2,048 bytes apart cost
     /// 2.6 times as much with 32 lanes as with 16 on Sapphire Rapids.
     pub fn default_lanes(self) -> usize {
+        ask();
         match self {
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes512 if is_zen4() || detect::zen5() => 32,
@@ -143,8 +147,15 @@ impl Backend {
     }
 }
 
-/// AMD Zen 4, unlike other CPUs with 512-bit registers: its hardware has 256 bits, looks less far
-/// ahead, and has 8 lines to a set of the first-level cache.
+/// Asks what this CPU is, unless that was done before.
+#[inline(always)]
+fn ask() {
+    #[cfg(target_arch = "x86_64")]
+    detect::ask();
+}
+
+/// Whether this CPU is known to be AMD Zen 4: unlike other CPUs with 512-bit registers, its hardware
+/// has 256 bits, looks less far ahead, and has 8 lines to a set of the first-level cache.
 #[inline(always)]
 pub(crate) fn is_zen4() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -399,8 +399,15 @@ pub(crate) mod sealed {
         /// a walk of its own over the results would cost as much as this one. Of what the
         /// caller gave nothing else is written.
         fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
-        /// Makes the jobs of a range of messages that were checked, in `memory` if need be.
-        fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made);
+        /// Makes the jobs of a range of messages that were checked and are `alike`, in `memory` if
+        /// need be.
+        fn prepare(
+            &mut self,
+            call: &Call<'_>,
+            alike: Alike,
+            range: Range<usize>,
+            memory: &mut Made,
+        );
         /// The jobs that were prepared last, for that range.
         fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
@@ -411,6 +418,15 @@ pub(crate) mod sealed {
 /// batch, or [`Jobs`](crate::ffi::Jobs).
 pub trait Batch: sealed::Parts {}
 
+/// Where the tags of jobs that were checked are, and their lengths without them.
+#[inline(never)]
+fn set_tags(call: &Call<'_>, jobs: &mut [Job]) {
+    for job in jobs {
+        one_by_one();
+        (job.tag, job.len) = call.prepared(job);
+    }
+}
+
 #[allow(private_interfaces)]
 impl<'a> sealed::Parts for [Message<'a>] {
     type Part<'p>
@@ -418,6 +434,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
     where
         Self: 'p;
 
+    #[inline(always)]
     fn count(&self) -> usize {
         self.len()
     }
@@ -434,16 +451,16 @@ impl<'a> sealed::Parts for [Message<'a>] {
         self.chunks_mut(len).collect()
     }
 
+    #[inline(always)]
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
         call.check(jobs_mut(self))
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Made) {
-        if call.may_attach() {
-            for job in jobs_mut(&mut self[range.clone()]) {
-                one_by_one();
-                (job.tag, job.len) = call.prepared(job);
-            }
+    #[inline(always)]
+    fn prepare(&mut self, call: &Call<'_>, alike: Alike, range: Range<usize>, _: &mut Made) {
+        if call.may_attach() && !alike.are_apart() {
+            let call = *call;
+            set_tags(&call, jobs_mut(&mut self[range.clone()]));
         }
         if call.has_own_keys() {
             for (place, job) in (0..).zip(jobs_mut(&mut self[range])) {
@@ -452,6 +469,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
         }
     }
 
+    #[inline(always)]
     fn jobs<'j>(&'j self, range: Range<usize>, _: &'j Made) -> &'j [Job] {
         jobs(&self[range])
     }
@@ -473,6 +491,7 @@ macro_rules! as_slice {
             where
                 Self: 'p;
 
+            #[inline(always)]
             fn count(&self) -> usize {
                 self.len()
             }
@@ -489,14 +508,23 @@ macro_rules! as_slice {
                 self[..].parts(len)
             }
 
+            #[inline(always)]
             fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
                 self[..].check(call)
             }
 
-            fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made) {
-                self[..].prepare(call, range, memory)
+            #[inline(always)]
+            fn prepare(
+                &mut self,
+                call: &Call<'_>,
+                alike: Alike,
+                range: Range<usize>,
+                memory: &mut Made,
+            ) {
+                self[..].prepare(call, alike, range, memory)
             }
 
+            #[inline(always)]
             fn jobs<'j>(&'j self, range: Range<usize>, memory: &'j Made) -> &'j [Job] {
                 self[..].jobs(range, memory)
             }
@@ -613,7 +641,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         Ok(Alike::new(false, false, call.has_shared_key()))
     }
 
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, memory: &mut Made) {
+    fn prepare(&mut self, call: &Call<'_>, _: Alike, range: Range<usize>, memory: &mut Made) {
         let first = range.start;
         let jobs = memory.like(&self.in_all_jobs(), range.len());
         // Looked at again, for memory that another program part changes against all

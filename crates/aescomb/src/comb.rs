@@ -314,7 +314,28 @@ impl Comb {
 
     /// Does the messages of a batch that was checked, and adds those that failed to `failed`.
     /// `far`: it, or the one that it is a part of, is too large for the caches.
+    #[inline(always)]
     pub(crate) fn execute<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        run: Run,
+        about: (Alike, bool),
+        batch: &mut B,
+        failed: &mut Vec<u32>,
+    ) {
+        // Compiled where the call is: much is known there.
+        match batch.count() {
+            0 => {}
+            n if n <= SHORT_STRETCH => self.stretch(call, run, about, batch, 0..n, failed),
+            _ => {
+                let call = *call;
+                self.stretches(&call, run, about, batch, failed);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn stretches<B: Batch + ?Sized>(
         &mut self,
         call: &Call<'_>,
         run: Run,
@@ -323,44 +344,58 @@ impl Comb {
         failed: &mut Vec<u32>,
     ) {
         let n = batch.count();
-        let (backend, degree) = self.ways[usize::from(call.rules.chained)];
         // Jobs that are made here are best read while they are in the first cache. Groups of
         // serial modes are better made of more messages: more of them have similar lengths.
         let short = B::MAKES_JOBS && (alike.texts() || is_parallel(call.mode, call.op));
         let len = if short { SHORT_STRETCH } else { STRETCH };
-        let compares = matches!(call.op, Op::Verify | Op::Open);
-        let mut start = 0;
-        while start < n {
+        for start in (0..n).step_by(len) {
             let range = start..n.min(start + len);
-            start = range.end;
-            batch.prepare(call, range.clone(), &mut self.jobs);
-            let mut jobs = batch.jobs(range.clone(), &self.jobs);
-            if call.rules.frames | call.rules.tag_first {
-                jobs = framed(call, jobs, &mut self.behind, &mut self.first_tags);
-            }
-            let verdicts = &mut self.verdicts[..range.len()];
-            if compares {
-                // Every message has failed until its tag is found to be right.
-                verdicts.fill(FAILED);
-            }
-            let work = &mut Work {
-                jobs,
-                alike,
-                far,
-                keys: call.keys.for_jobs(jobs),
-                memory: &mut self.memory,
-                degree,
-                verdicts: compares.then_some(verdicts),
-            };
-            run(call.mode, backend, work);
-            // Mostly none differs, which is found without looking at each.
-            let differ = match compares {
-                true => self.verdicts[..range.len()].iter().fold(0, or),
-                false => 0,
-            };
-            if call.rules.frames || !is_zero(&differ.to_ne_bytes()) {
-                self.report(call, batch, range, failed);
-            }
+            self.stretch(call, run, (alike, far), batch, range, failed);
+        }
+    }
+
+    /// Does the messages of a range, at most [`STRETCH`].
+    #[inline(always)]
+    fn stretch<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        run: Run,
+        (alike, far): (Alike, bool),
+        batch: &mut B,
+        range: Range<usize>,
+        failed: &mut Vec<u32>,
+    ) {
+        let (backend, degree) = self.ways[usize::from(call.rules.chained)];
+        let compares = matches!(call.op, Op::Verify | Op::Open);
+        batch.prepare(call, alike, range.clone(), &mut self.jobs);
+        let mut jobs = batch.jobs(range.clone(), &self.jobs);
+        if call.rules.frames | call.rules.tag_first {
+            let call = *call;
+            jobs = framed(&call, jobs, &mut self.behind, &mut self.first_tags);
+        }
+        let verdicts = &mut self.verdicts[..range.len()];
+        if compares {
+            // Every message has failed until its tag is found to be right.
+            verdicts.fill(FAILED);
+        }
+        let work = &mut Work {
+            jobs,
+            alike,
+            far,
+            keys: call.keys.for_jobs(jobs),
+            memory: &mut self.memory,
+            degree,
+            verdicts: compares.then_some(verdicts),
+        };
+        run(call.mode, backend, work);
+        // Mostly none differs, which is found without looking at each.
+        let all_good = || {
+            let differ = self.verdicts[..range.len()].iter().fold(0, or);
+            is_zero(&differ.to_ne_bytes())
+        };
+        if call.rules.frames || compares && !all_good() {
+            let call = *call;
+            self.report(&call, batch, range, failed);
         }
     }
 

@@ -18,20 +18,28 @@ const VAES512: u8 = 8;
 const ZEN4: u8 = 16;
 const ZEN5: u8 = 32;
 
-/// Whether the CPU has `what`. If it has, that is all there is to ask.
-#[inline(always)]
-fn has(what: u8) -> bool {
-    let known = CPU.load(Ordering::Relaxed);
-    known & what != 0 || known == 0 && first() & what != 0
-}
-
 static CPU: AtomicU8 = AtomicU8::new(0);
 
+/// Whether the CPU is known to have `what`.
+#[inline(always)]
+fn has(what: u8) -> bool {
+    CPU.load(Ordering::Relaxed) & what != 0
+}
+
+/// Asks, unless that was done before: before this, the CPU is known to have nothing. Whether it was
+/// the first time.
+///
+/// By itself, and not part of each question: callers would save their registers for the call.
+#[inline(always)]
+pub(crate) fn ask() -> bool {
+    CPU.load(Ordering::Relaxed) == 0 && first()
+}
+
 #[cold]
-fn first() -> u8 {
-    let found = ask() | KNOWN;
-    CPU.store(found, Ordering::Relaxed);
-    found
+#[inline(never)]
+fn first() -> bool {
+    CPU.store(found() | KNOWN, Ordering::Relaxed);
+    true
 }
 
 #[target_feature(enable = "xsave")]
@@ -41,7 +49,7 @@ unsafe fn enabled_state() -> u64 {
 }
 
 #[allow(unused_unsafe)] // CPUID became a safe intrinsic in a later release
-fn ask() -> u8 {
+fn found() -> u8 {
     let leaf = |n: u32, m: u32| unsafe { __cpuid_count(n, m) };
     let bits = |register: u32, list: &[u32]| list.iter().all(|b| register >> b & 1 == 1);
 

@@ -4,12 +4,13 @@
 
 use crate::backend::{Backend, is_zen4};
 use crate::block::{
-    Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
+    Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
 };
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
+use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
 use crate::few::{
     self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
     not_few, short,
@@ -164,10 +165,18 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
 #[inline(always)]
 pub(crate) fn one<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
     if const { one_lane_is_all::<G>() } {
-        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s.narrow(), key, job))
+        dispatch!(widest, one_again::<G, COMPARES>(key, job), s => kernel_one::<_, G, COMPARES>(s.narrow(), key, job))
     } else {
-        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s, key, job))
+        dispatch!(widest, one_again::<G, COMPARES>(key, job), s => kernel_one::<_, G, COMPARES>(s, key, job))
     }
+}
+
+/// The same, once it is known what the CPU is.
+#[cfg_attr(any(not(target_arch = "x86_64"), test), allow(dead_code))]
+#[cold]
+#[inline(never)]
+fn one_again<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
+    one::<G, COMPARES>(key, job)
 }
 
 #[inline(always)]
@@ -335,7 +344,7 @@ fn stretch<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         }
         let verdicts = work.verdicts.as_deref_mut();
         let (u, jobs) = (s.unit(), work.jobs);
-        let key = (key, Powers::none(&NO_TABLES.rows));
+        let key = (key, &NO_TABLES);
         let done = match (<S::Unit as Isa>::LANES, even) {
             (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts),
             (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts),
@@ -391,8 +400,9 @@ fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         && let KeySet::Shared(key) = work.keys
         && work.degree >= S::LANES
         && are_even::<S, G>(work.jobs, work.alike)
+        && !displace::<G::First>(work.jobs)
     {
-        even_ones::<S, G>(s, (key, Powers::none(&NO_TABLES.rows)), work);
+        even_ones::<S, G>(s, (key, &NO_TABLES), work);
         if work.jobs.is_empty() {
             return;
         }
@@ -402,7 +412,7 @@ fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
 
 /// Messages of one length, as many at a time as there are lanes.
 #[inline(always)]
-fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, Powers<'_>), work: &mut Work<'_>) {
+fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, &Tables), work: &mut Work<'_>) {
     let verdicts = work.verdicts.as_deref_mut();
     let jobs = work.jobs;
     let done = match S::LANES {
@@ -415,6 +425,14 @@ fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, Powers<'_>), work: &mut 
 
 #[inline(never)]
 fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
+    // In the caller's order: those that are better done by themselves.
+    let mut solos = 0;
+    if const { has_solos::<S, G>() } {
+        solos = solos_of::<S, G>(s, work);
+        if solos == work.jobs.len() {
+            return;
+        }
+    }
     s.enter(
         #[inline(always)]
         || {
@@ -427,7 +445,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                 _ => None,
             };
             if const { !in_order::<S, G::First>() } {
-                drive::<S, G>(s, work, shared);
+                drive::<S, G>(s, work, shared, solos);
             } else if let Some(keys) = shared {
                 let key = work.keys.get(0);
                 let mut bytes = 0;
@@ -458,91 +476,14 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     );
 }
 
-/// So many messages before its own a key is fetched.
-const AHEAD: usize = 16;
-
-/// Fetches the round keys that a message wants of a key, but those that came with its header
-/// when it was checked.
-#[inline(always)]
-fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
-    if const { M::SHAPE.uses.inverse }
-        && let Some(inverse) = key.inverse()
-    {
-        s.fetch(inverse[0].as_ptr());
-        s.fetch(inverse[4].as_ptr());
-        s.fetch(inverse[8].as_ptr());
-    } else {
-        s.fetch(key.enc[3].as_ptr());
-        s.fetch(key.enc[7].as_ptr());
-    }
-}
-
-/// Brings texts into the second cache, and the places where results are `written`, one after the other.
-#[inline(never)]
-fn fetch_texts<S: Isa>(s: S, jobs: &[Job], written: bool) {
-    for job in jobs {
-        let apart = written && !core::ptr::eq(job.src, job.dst);
-        for at in (0..job.len).step_by(64) {
-            s.fetch_far(job.src.wrapping_add(at));
-            if apart {
-                s.fetch_far(job.dst.wrapping_add(at));
-            }
-        }
-    }
-}
-
 /// Algorithm 1: groups of P, longest messages first. Of modes that are parallel inside a
 /// message, long messages are done one by one instead, and only what is left in groups:
 /// without associated data and tags, those that would leave most of a register empty.
 ///
-/// `shared` is the call's one key; without it every message has its own.
+/// `shared` is the call's one key; without it every message has its own. So many messages are done as
+/// `solos`.
 #[inline(always)]
-fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>) {
-    // In the caller's order: those that are better done by themselves.
-    let mut solos = 0;
-    if const { has_solos::<S, G>() }
-        && shared.is_none()
-        && work.jobs.iter().any(is_solo_of_its_own::<S, G::First>)
-    {
-        solos = match <S::Unit as Isa>::LANES {
-            2 => under_their_own::<S, G::First, 2>(s, work),
-            4 => under_their_own::<S, G::First, 4>(s, work),
-            _ => under_their_own::<S, G::First, 1>(s, work),
-        };
-        if solos == work.jobs.len() {
-            return;
-        }
-    }
-    if const { has_solos::<S, G>() }
-        && let (Some(keys), KeySet::Shared(key)) = (shared, &work.keys)
-        && (const { G::First::SHAPE.along().tables == 0 }
-            || key.has_tables()
-            || pay::<G::First>(work.jobs)
-            || key.long_again())
-        && work.jobs.iter().any(is_solo::<G::First>)
-    {
-        let mut made = None;
-        let tables = kept_tables::<S, G::First>(s, key, &mut made);
-        let key = *key;
-        if const { has_even_along::<S, G>() }
-            && work.degree >= S::LANES
-            && are_even_along::<S, G>(work.jobs, work.alike)
-        {
-            even_ones::<S, G>(s, (key, Powers::of::<G::First>(tables)), work);
-            if work.jobs.is_empty() {
-                return;
-            }
-        }
-        let keys = (keys, key);
-        solos = match <S::Unit as Isa>::LANES {
-            2 => by_themselves::<S, G::First, 2>(s, keys, tables, work),
-            4 => by_themselves::<S, G::First, 4>(s, keys, tables, work),
-            _ => by_themselves::<S, G::First, 1>(s, keys, tables, work),
-        };
-        if solos == work.jobs.len() {
-            return;
-        }
-    }
+fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>, solos: usize) {
     let Work {
         jobs,
         keys,
@@ -630,16 +571,10 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                     true if shared.is_some() && degree == S::LANES => queue.nth(S::LANES - 1),
                     _ => None,
                 };
-                let mut rows = [0; 2];
-                for (rows, i) in rows.iter_mut().zip([queue.nth(0), last]) {
-                    if let Some(i) = i {
-                        *rows = order::<G>(&jobs[i as usize]);
-                    }
-                }
-                let [longest, least] = rows;
+                let least = last.map_or(0, |i| order::<G>(&jobs[i as usize]));
                 match phases_of::<G::First>(differ, least) {
                     Some(_) => degree,
-                    None => degree.min(room::<G::First>(differ, longest)),
+                    None => degree.min(room::<G::First>(differ)),
                 }
             }
             _ => degree,
@@ -709,6 +644,62 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     }
 }
 
+/// Does the messages of which [`is_solo`] says so, or with a key for each [`is_solo_of_its_own`]:
+/// how many. In modes with tables, if these pay.
+#[inline(always)]
+fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
+    let KeySet::Shared(key) = work.keys else {
+        if !work.jobs.iter().any(is_solo_of_its_own::<S, G::First>) {
+            return 0;
+        }
+        return match <S::Unit as Isa>::LANES {
+            2 => under_their_own::<S, G::First, 2>(s, work),
+            4 => under_their_own::<S, G::First, 4>(s, work),
+            _ => under_their_own::<S, G::First, 1>(s, work),
+        };
+    };
+    let pays = const { G::First::SHAPE.along().tables == 0 }
+        || key.has_tables()
+        || pay::<G::First>(work.jobs)
+        || key.long_again();
+    if !pays || !work.jobs.iter().any(is_solo::<G::First>) {
+        return 0;
+    }
+    match key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX)) {
+        Some(kept) => with_tables::<S, G>(s, key, kept, work),
+        None => with_other_tables::<S, G>(s, key, work),
+    }
+}
+
+/// The same under a key that keeps tables for another width. Out of line, as they take thousands of
+/// bytes of stack.
+#[cold]
+#[inline(never)]
+fn with_other_tables<S: Isa, G: Program>(s: S, key: &Expanded, work: &mut Work<'_>) -> usize {
+    let tables = tables::<S, G::First>(s, key, usize::MAX);
+    with_tables::<S, G>(s, key, &tables, work)
+}
+
+#[inline(always)]
+fn with_tables<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    tables: &Tables,
+    work: &mut Work<'_>,
+) -> usize {
+    if const { has_even_along::<S, G>() }
+        && work.degree >= S::LANES
+        && are_even_along::<S, G>(work.jobs, work.alike)
+    {
+        even_ones::<S, G>(s, (key, tables), work);
+    }
+    match <S::Unit as Isa>::LANES {
+        2 => by_themselves::<S, G::First, 2>(s, key, tables, work),
+        4 => by_themselves::<S, G::First, 4>(s, key, tables, work),
+        _ => by_themselves::<S, G::First, 1>(s, key, tables, work),
+    }
+}
+
 /// What messages are sorted by: their blocks.
 #[inline(always)]
 fn order<G: Program>(job: &Job) -> usize {
@@ -744,15 +735,29 @@ const ROOM: usize = 16;
 /// The same where sets have 8 lines and not 12.
 const SMALL_ROOM: usize = 8;
 
-/// How many lanes do messages soonest that have so many `rows` at most and whose places differ by so
-/// little: waiting for lines of the cache costs more than lanes without a message, but for short ones
-/// and those that are only read.
+/// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
+/// cache costs more than lanes without a message, but for those that are only read.
 #[inline(always)]
-fn room<M: Pass>(differ: usize, rows: usize) -> usize {
-    match const { M::SHAPE.output } && differ == 0 && rows >= 24 && is_zen4() {
+fn room<M: Pass>(differ: usize) -> usize {
+    match const { M::SHAPE.output } && differ == 0 && is_zen4() {
         true => SMALL_ROOM,
         false => ROOM,
     }
+}
+
+/// Whether messages of one length that begin at one place of a page are so long that all lanes would
+/// take longer than [`room`] has: a line is read in each of four rows. (Where sets have more lines,
+/// this was not measured.)
+#[inline(always)]
+fn displace<M: Pass>(jobs: &[Job]) -> bool {
+    let least = const {
+        match (link_of::<M>().is_some(), M::SHAPE.output) {
+            (true, true) => 3,
+            (true, false) => 16,
+            _ => 32,
+        }
+    };
+    rows::<M>(jobs[0].len) >= least && is_zen4() && places_differ::<M>(jobs) == Some(0)
 }
 
 /// See [`differ`], of messages that are too many for one place.
@@ -808,7 +813,7 @@ fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
 #[inline(never)]
 fn by_themselves<S: Isa, M: Pass, const N: usize>(
     s: S,
-    (keys, key): (&S::Keys, &Expanded),
+    key: &Expanded,
     tables: &Tables,
     work: &mut Work<'_>,
 ) -> usize {
@@ -816,6 +821,7 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
         #[inline(always)]
         || {
             let (jobs, alike) = (work.jobs, work.alike);
+            let keys = &s.keys(key, M::SHAPE.uses);
             let c = &Ciphers::new::<M>(s, (keys, key));
             let first = counters::<S, M>(s, key);
             let (mut i, mut count) = (0, 0);
@@ -883,7 +889,6 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                             && rounds == key.rounds()
                     })
                 {
-                    fetch_own::<S, M>(s, set, &jobs[i..], N);
                     let mut of = [key; MAX_UNIT];
                     for (of, job) in of.iter_mut().zip(some) {
                         *of = set.get(job.key_index);
@@ -912,12 +917,13 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         lanes: few_keys,
                         powers,
                         tables: few_tables,
+                        jobs: &jobs[i..],
                     };
                     few::<S, M, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
-                fetch_own::<S, M>(s, set, &jobs[i..], 1);
+                fetch_own::<S, M>(s, set, &jobs[i..]);
                 if is_solo_of_its_own::<S, M>(job) {
                     let powers = if hashes {
                         Powers::few(match key.few_tables() {
@@ -947,7 +953,13 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
 /// to make the others' for this call alone. A key's second such call makes those that it keeps.
 fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> bool {
     let (mut all, mut have) = (0, 0);
-    for job in jobs.iter().filter(|job| is_solo_of_its_own::<S, M>(job)) {
+    for (i, job) in jobs.iter().enumerate() {
+        if !is_solo_of_its_own::<S, M>(job) {
+            continue;
+        }
+        if let Some(next) = jobs.get(i + AHEAD) {
+            s.fetch(set.get(next.key_index).subkey(0).as_ptr());
+        }
         let key = set.get(job.key_index);
         all += 1;
         if key.few_tables().is_some() {
@@ -971,33 +983,13 @@ fn few_rows_of<S: Isa, M: Pass>(s: S, key: &Expanded) -> FewRows {
     rows
 }
 
-/// Fetches what messages want of their keys that come some time after the first `count` of `jobs`.
-#[inline(always)]
-fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job], count: usize) {
-    for i in 0..count {
-        if let Some(job) = jobs.get(AHEAD + i) {
-            let key = set.get(job.key_index);
-            fetch::<S, M>(s, key);
-            s.fetch(key.subkey(0).as_ptr());
-        }
-        if const { hash_of::<M>().is_some() }
-            && let Some(job) = jobs.get(AHEAD / 2 + i)
-            && let Some(rows) = set.get(job.key_index).few_tables()
-        {
-            for line in rows.chunks(LINE) {
-                s.fetch(line[0].as_ptr());
-            }
-        }
-    }
-}
-
 /// Does messages `N` at a time under one key, of which `are_short` says so, or `are_even`. Returns
 /// how many it has done: fewer than `N` are left. Out of line, as it wants all registers.
 #[inline(never)]
 fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, const EVEN: bool>(
     s: S,
     t: T,
-    (key, powers): (&Expanded, Powers<'_>),
+    (key, tables): (&Expanded, &Tables),
     jobs: &[Job],
     verdicts: Option<&mut [Block]>,
 ) -> usize {
@@ -1012,6 +1004,7 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
             // keep them in registers.
             let keys = s.keys(key, G::First::SHAPE.uses);
             let c = uniform::<_, G::First>(t, &keys, key);
+            let powers = Powers::of::<G::First>(tables);
             let (all, left) = jobs.as_chunks::<N>();
             let mut verdicts = verdicts.map(|all| all.as_chunks_mut::<N>().0.iter_mut());
             for jobs in all {

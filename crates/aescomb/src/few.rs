@@ -11,6 +11,7 @@ use crate::block::{
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
+use crate::fetch::fetch_own;
 use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{self, Alike, Job};
@@ -237,6 +238,9 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
     /// Makes what `under` wants.
     fn prepare(&mut self);
+    /// Fetches what a message wants that comes some time after message `l`.
+    #[inline(always)]
+    fn fetch(&self, _: usize) {}
     /// Calls `f` with the key of message `l`.
     fn under<R>(&self, l: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R;
 }
@@ -297,6 +301,8 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub powers: [&'k FewRows; MAX_UNIT],
     /// Memory for tables, in others.
     pub tables: &'m mut [Rows; MAX_UNIT],
+    /// The messages, and those after them.
+    pub jobs: &'k [Job],
 }
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
@@ -325,6 +331,11 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     #[inline(always)]
     fn counting(&self, _: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
         None
+    }
+
+    #[inline(always)]
+    fn fetch(&self, l: usize) {
+        fetch_own::<S, M>(self.s, self.set, &self.jobs[l..]);
     }
 
     #[inline(always)]
@@ -374,12 +385,16 @@ pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         verdicts,
         #[inline(always)]
         |state| {
-            if jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs) {
-                equal::<S::Unit, M, N>(few, keys.lanes(), hashing, state)
-            } else if jobs.iter().all(|job| job.len <= mixed_along::<M>()) {
-                mixed::<S::Unit, M, N>(few, keys.lanes(), state)
-            } else {
-                one_by_one::<S, M, K, N>((keys, far), jobs, hashing, state)
+            let are_equal = jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs);
+            if !are_equal && jobs.iter().any(|job| job.len > mixed_along::<M>()) {
+                return one_by_one::<S, M, K, N>((keys, far), jobs, hashing, state);
+            }
+            for l in 0..N {
+                keys.fetch(l);
+            }
+            match are_equal {
+                true => equal::<S::Unit, M, N>(few, keys.lanes(), hashing, state),
+                false => mixed::<S::Unit, M, N>(few, keys.lanes(), state),
             }
         },
     );
@@ -571,6 +586,7 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     let mut products = [sums; 3];
     let mut places = sums;
     for (l, job) in jobs.iter().enumerate() {
+        keys.fetch(l);
         let counters = match counting {
             Some((i, nonce, table)) => {
                 let public = job.nonce_len as usize == nonce;

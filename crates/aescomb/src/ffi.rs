@@ -47,8 +47,6 @@ pub struct Jobs<'a> {
     count: usize,
     /// The first job's place in a table of keys.
     key_index: u32,
-    /// Whether any has an attached tag, once they are checked.
-    any_attached: bool,
     borrow: PhantomData<&'a mut [Job]>,
 }
 
@@ -93,7 +91,6 @@ impl<'a> Jobs<'a> {
             first,
             count,
             key_index: 0,
-            any_attached: false,
             borrow: PhantomData,
         }
     }
@@ -106,7 +103,6 @@ impl<'a> Jobs<'a> {
                 first: self.first.wrapping_add(start),
                 count: len.min(self.count - start),
                 key_index: self.key_index + start as u32,
-                any_attached: self.any_attached,
                 borrow: PhantomData,
             })
             .collect()
@@ -117,12 +113,12 @@ impl<'a> Jobs<'a> {
     }
 
     /// As [`Call::check`].
+    #[inline(always)]
     pub(crate) fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
-        self.any_attached = false;
         if self.count == 0 {
             return Ok(Alike::ALL);
         }
-        self.any_attached = self.begin(0).tag_attached == ATTACHED;
+        let apart = self.begin(0).tag_attached != ATTACHED;
         // SAFETY: there are so many jobs, which nobody else uses.
         if let Some((texts, data)) =
             unsafe { call.all_good::<true>(self.first, self.count, self.key_index) }
@@ -131,29 +127,38 @@ impl<'a> Jobs<'a> {
                 false => call.have_places((0..self.count as u32).map(|i| self.key_index + i)),
             }
         {
-            return Ok(Alike::new(texts, data, keys));
+            return Ok(Alike::new(texts, data, keys).apart(apart));
         }
+        // A copy: what is known of a call whose address nobody has stays known.
+        let call = *call;
+        self.check_each(&call)
+    }
+
+    #[inline(never)]
+    fn check_each(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
         let mut admission = call.admission();
+        let mut apart = true;
         for i in 0..self.count {
             let job = self.begin(i);
-            let attached = job.tag_attached == ATTACHED;
+            apart &= job.tag_attached != ATTACHED;
             let written = lacking(job).and_then(|()| admission.admit(job));
             self.report(i, Status::Done, written.map_err(|e| e.at(i))?);
-            self.any_attached |= attached;
         }
-        Ok(Alike::new(false, false, call.has_shared_key()))
+        Ok(Alike::new(false, false, call.has_shared_key()).apart(apart))
     }
 
     /// Makes jobs that were checked ready for the kernels.
-    #[inline]
-    pub(crate) fn prepare(&mut self, call: &Call<'_>, range: Range<usize>) {
+    #[inline(always)]
+    pub(crate) fn prepare(&mut self, call: &Call<'_>, alike: Alike, range: Range<usize>) {
         // Mostly, the check has said all of them that there is to say.
         let own_keys = call.has_own_keys();
-        if self.any_attached || own_keys {
-            self.prepare_each(call, range, own_keys);
+        if !alike.are_apart() || own_keys {
+            let call = *call;
+            self.prepare_each(&call, range, own_keys);
         }
     }
 
+    #[inline(never)]
     fn prepare_each(&mut self, call: &Call<'_>, range: Range<usize>, own_keys: bool) {
         for (place, i) in range.enumerate() {
             one_by_one();
@@ -206,7 +211,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Those that were prepared.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn as_slice(&self, range: Range<usize>) -> &[Job] {
         assert!(range.start < range.end && range.end <= self.count);
         // SAFETY: there are that many.
@@ -261,6 +266,7 @@ impl sealed::Parts for Jobs<'_> {
     where
         Self: 'p;
 
+    #[inline(always)]
     fn count(&self) -> usize {
         self.len()
     }
@@ -281,16 +287,17 @@ impl sealed::Parts for Jobs<'_> {
         Jobs::parts(self, len)
     }
 
+    #[inline(always)]
     fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
         Jobs::check(self, call)
     }
 
-    #[inline]
-    fn prepare(&mut self, call: &Call<'_>, range: Range<usize>, _: &mut Made) {
-        Jobs::prepare(self, call, range);
+    #[inline(always)]
+    fn prepare(&mut self, call: &Call<'_>, alike: Alike, range: Range<usize>, _: &mut Made) {
+        Jobs::prepare(self, call, alike, range);
     }
 
-    #[inline]
+    #[inline(always)]
     fn jobs<'a>(&'a self, range: Range<usize>, _: &'a Made) -> &'a [Job] {
         self.as_slice(range)
     }

@@ -367,11 +367,23 @@ pub(crate) struct Alike(u8);
 
 impl Alike {
     /// What no messages have.
-    pub(crate) const ALL: Alike = Alike::new(true, true, true);
+    pub(crate) const ALL: Alike = Alike::new(true, true, true).apart(true);
 
     #[inline(always)]
     pub(crate) const fn new(texts: bool, data: bool, keys: bool) -> Alike {
         Alike(texts as u8 | (data as u8) << 1 | (keys as u8) << 2)
+    }
+
+    /// The same, where no tag is attached, if they are `apart`.
+    #[inline(always)]
+    pub(crate) const fn apart(self, apart: bool) -> Alike {
+        Alike(self.0 | (apart as u8) << 3)
+    }
+
+    /// Whether no tag is attached.
+    #[inline(always)]
+    pub(crate) fn are_apart(self) -> bool {
+        self.0 & 8 != 0
     }
 
     /// The lengths of texts.

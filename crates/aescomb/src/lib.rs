@@ -79,6 +79,7 @@ mod error;
 mod expand;
 mod expanded;
 mod facts;
+mod fetch;
 mod few;
 pub mod ff1;
 pub mod ffi;

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::scalar::{DATA, DST, NONCE, Pointers, SRC, TAG};
-use super::{Attached, Call, LONG, SIGN};
+use super::{Attached, LONG, Rules, SIGN};
 use crate::isa::{Isa, Vaes512};
 use crate::job::Job;
 use crate::status::Status;
@@ -36,12 +36,13 @@ const _: () = {
 #[inline(always)]
 pub(super) unsafe fn all_good<const FOREIGN: bool>(
     s: Vaes512,
-    call: &Call<'_>,
+    (rules, one_key): (&Rules, bool),
     jobs: (*mut Job, usize),
     key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
-    let (first, rules) = (jobs.0, call.rules);
+    let first = jobs.0;
+    let call = (rules, one_key);
     let apart = attached == Attached::APART;
     // SAFETY: the caller's.
     unsafe {
@@ -78,14 +79,12 @@ const IN_PLACE: u8 = 3;
 #[inline(never)]
 unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     s: Vaes512,
-    call: &Call<'_>,
+    (rules, one_key): (&Rules, bool),
     (first, count): (*mut Job, usize),
     mut key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
-    let rules = call.rules;
     let Attached { shorter, longer } = attached;
-    let one_key = !call.has_own_keys();
     s.enter(
         #[inline(always)]
         // SAFETY: the token, and the caller's.
@@ -156,43 +155,47 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                 (*job).status.write(Status::Done);
                 job = job.add(1);
             }
-            let members_of = |x: __m512i| {
-                let mut members = [0usize; 8];
-                _mm512_storeu_si512(members.as_mut_ptr().cast(), x);
-                members
+            // What none may have: bits of members, and of differences.
+            let set = |x: __m512i, place: usize, bits: usize| {
+                _mm512_mask_set1_epi64(x, 1 << place, bits as i64)
             };
-            let (members, less) = (members_of(members), members_of(less));
-            let lengths = match KIND {
-                GENERAL => members_of(lengths)[0],
-                _ => members[SRC_LEN],
+            let of_lengths = set(zero, SRC_LEN, LONG | rules.clear);
+            let of_members = set(of_lengths, DATA_LEN, LONG);
+            let of_members = set(of_members, DST_LEN, SIGN);
+            let of_less = match KIND {
+                IN_PLACE => set(zero, DST, usize::MAX),
+                _ => set(zero, SRC_LEN, SIGN),
             };
-            let mut profile = [0usize; 4];
-            _mm256_storeu_si256(profile.as_mut_ptr().cast(), profiles);
-            let mut bad = lengths & (LONG | rules.clear)
-                | members[DATA_LEN] & LONG
-                | (less[DST_LEN] | members[DST_LEN]) & SIGN
-                | usize::from(overlap >> DST & 1)
-                | profile[0]
-                | profile[1]
-                | numbers as usize;
-            bad |= match KIND {
-                IN_PLACE => less[DST],
-                READ_ONLY => 0,
-                _ => less[SRC_LEN] & SIGN,
+            let of_less = set(of_less, DST_LEN, SIGN);
+            let mut bad = match KIND {
+                GENERAL => {
+                    let others = _mm512_maskz_mov_epi64(!(1 << SRC_LEN), of_members);
+                    _mm512_test_epi64_mask(lengths, of_lengths)
+                        | _mm512_test_epi64_mask(members, others)
+                }
+                _ => _mm512_test_epi64_mask(members, of_members),
             };
+            if KIND != READ_ONLY {
+                bad |= _mm512_test_epi64_mask(less, of_less);
+            }
+            // The first has no key of its own where there are others.
+            let of_profile = 0b11 | u8::from(one_key) << 3;
+            bad |= _mm256_mask_test_epi64_mask(of_profile, profiles, profiles);
+            let mut bad = u32::from(bad | overlap & 1 << DST) | numbers;
             if FOREIGN {
+                let mut lengths = [0usize; 8];
+                _mm512_storeu_si512(lengths.as_mut_ptr().cast(), members);
                 let pointers = Pointers {
                     all: usize::from(all),
                     any: usize::from(any),
-                    dst_len: members[DST_LEN],
-                    data_len: members[DATA_LEN],
+                    dst_len: lengths[DST_LEN],
+                    data_len: lengths[DATA_LEN],
                 };
-                bad |= pointers.bad(rules, attached);
+                bad |= u32::from(pointers.bad(rules, attached) != 0);
             }
-            // The first has none of its own where there are others.
-            bad |= usize::from(one_key) * profile[3];
-            let other = members_of(other);
-            (bad == 0).then_some((other[SRC_LEN] == 0, other[DATA_LEN] == 0))
+            let other = _mm512_test_epi64_mask(other, other);
+            let alike = |place: usize| other >> place & 1 == 0;
+            (bad == 0).then_some((alike(SRC_LEN), alike(DATA_LEN)))
         },
     )
 }

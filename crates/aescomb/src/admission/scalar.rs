@@ -3,7 +3,7 @@
 //! `unsafe` here rests on the caller's word that there are so many jobs.
 #![allow(unsafe_code)]
 
-use super::{Attached, Call, LONG, Rules, SIGN};
+use super::{Attached, LONG, Rules, SIGN};
 use crate::job::{Job, one_by_one};
 use crate::status::Status;
 use core::mem::offset_of;
@@ -70,15 +70,13 @@ impl Pointers {
 /// As there.
 #[inline(never)]
 pub(super) unsafe fn all_good<const FOREIGN: bool>(
-    call: &Call<'_>,
+    (rules, one_key): (&Rules, bool),
     (first, count): (*mut Job, usize),
     mut key_index: u32,
     attached: Attached,
 ) -> Option<(bool, bool)> {
-    let rules = call.rules;
     let Attached { shorter, longer } = attached;
     let writes = usize::from(rules.writes());
-    let one_key = !call.has_own_keys();
     let least = rules.least.wrapping_add(shorter);
     // SAFETY: there is a job.
     let start = unsafe { *first };

@@ -4,19 +4,22 @@
 /// `$serial` says so, code is also made for those that only serial modes gain from, and
 /// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
-    // The widest that this CPU has, which is asked only once.
-    (widest, $s:ident => $body:expr) => {{
+    // The widest that this CPU has. The caller does it `$again` once that was asked.
+    (widest, $again:expr, $s:ident => $body:expr) => {{
         #[cfg(all(target_arch = "x86_64", not(test)))]
         {
             use $crate::isa::{Ni, Vaes256, Vaes512};
-            if let Some($s) = Vaes512::detect() {
+            if let Some($s) = Vaes512::known() {
                 return $body;
             }
-            if let Some($s) = Vaes256::detect() {
+            if let Some($s) = Vaes256::known() {
                 return $body;
             }
-            if let Some($s) = Ni::detect() {
+            if let Some($s) = Ni::known() {
                 return $body;
+            }
+            if $crate::detect::ask() {
+                return $again;
             }
         }
         let $s = $crate::isa::Portable::<4>;
@@ -35,26 +38,26 @@ macro_rules! dispatch {
                 $crate::Backend::Vaes512 => {
                     if const $serial
                         $(&& $twice)?
-                        && let Some($s) = Vaes512x8::detect()
+                        && let Some($s) = Vaes512x8::known()
                     {
                         return $body;
                     }
-                    if let Some($s) = Vaes512::detect() {
+                    if let Some($s) = Vaes512::known() {
                         return $body;
                     }
                 }
                 $crate::Backend::Vaes256Vl if const $serial => {
-                    if let Some($s) = Vaes256Vl::detect() {
+                    if let Some($s) = Vaes256Vl::known() {
                         return $body;
                     }
                 }
                 $crate::Backend::Vaes256Vl | $crate::Backend::Vaes256 => {
-                    if let Some($s) = Vaes256::detect() {
+                    if let Some($s) = Vaes256::known() {
                         return $body;
                     }
                 }
                 $crate::Backend::Aesni => {
-                    if let Some($s) = Ni::detect() {
+                    if let Some($s) = Ni::known() {
                         return $body;
                     }
                 }

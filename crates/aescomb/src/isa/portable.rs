@@ -390,6 +390,8 @@ impl<const N: usize> Isa for Portable<N> {
         self
     }
 
+    // Out of line: calls that do without would save registers for it.
+    #[inline(never)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }

@@ -26,7 +26,7 @@ unsafe impl InstructionSet for Avx2 {
     type Slim = Self;
 
     #[inline(always)]
-    fn detected() -> bool {
+    fn known() -> bool {
         detect::vaes256()
     }
 

@@ -27,7 +27,7 @@ unsafe impl InstructionSet for Avx512 {
     type Slim = super::vaes256vl::Avx512Vl;
 
     #[inline(always)]
-    fn detected() -> bool {
+    fn known() -> bool {
         detect::vaes512()
     }
 

@@ -35,7 +35,7 @@ pub(crate) use words::Words;
 /// for.
 ///
 /// # Safety
-/// Where `detected` says so, the CPU has the features that `run` enables. They include what
+/// Where `known` says so, the CPU has the features that `run` enables. They include what
 /// the methods of `V` need, and the features of `One` and of [`NiOne`].
 pub(crate) unsafe trait InstructionSet: Copy + 'static {
     /// A register.
@@ -47,7 +47,7 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
     /// With registers of half the width, if the CPU has what this one needs.
     type Slim: InstructionSet;
 
-    fn detected() -> bool;
+    fn known() -> bool;
 
     /// Runs `f` compiled for the features.
     ///
@@ -85,7 +85,15 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize>
     /// The token, where the CPU has the instructions.
     #[inline(always)]
     pub(crate) fn detect() -> Option<Self> {
-        S::detected().then_some(X86(PhantomData))
+        crate::detect::ask();
+        Self::known()
+    }
+
+    /// The token, where the CPU is known to have the instructions, as it is once there is a key or a
+    /// scheduler for them.
+    #[inline(always)]
+    pub(crate) fn known() -> Option<Self> {
+        S::known().then_some(X86(PhantomData))
     }
 
     /// The inverse cipher's round keys, which the key may keep. Out of line, as it
