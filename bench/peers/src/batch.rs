@@ -1,4 +1,7 @@
 //! Messages, and what must become of them.
+//!
+//! `unsafe` here rests on one fact: the buffers of a batch's rings stay where they are.
+#![allow(unsafe_code)]
 
 use crate::case::Case;
 use aes::cipher::InOutBuf;
@@ -93,14 +96,26 @@ impl Problem {
     /// The messages, for a competitor of its own.
     pub fn batch(&self) -> Result<Batch, Error> {
         let lengths: Vec<usize> = self.texts.iter().map(Vec::len).collect();
+        let mut source = Ring::from_contents(&self.texts, 0, self.seed)?;
+        let mut target = match self.case.in_place() {
+            true => None,
+            // At another offset than the source.
+            false => Some(Ring::new(&lengths, self.seed.wrapping_add(1))?),
+        };
+        let pointers = |ring: &mut Ring| -> Vec<*mut u8> {
+            let texts = ring.split_mut();
+            texts.into_iter().map(<[u8]>::as_mut_ptr).collect()
+        };
+        let from = pointers(&mut source);
+        let to = target.as_mut().map_or_else(|| from.clone(), pointers);
+        let places = from.into_iter().zip(to).zip(lengths);
         Ok(Batch {
             nonce_bytes: self.case.nonce_bytes(),
-            source: Ring::from_contents(&self.texts, 0, self.seed)?,
-            target: match self.case.in_place() {
-                true => None,
-                // At another offset than the source.
-                false => Some(Ring::new(&lengths, self.seed.wrapping_add(1))?),
-            },
+            source,
+            target,
+            places: places
+                .map(|((from, to), len)| Place { from, to, len })
+                .collect(),
             nonces: self.nonces.clone(),
             tags: self.tags.clone(),
             data: self.data.clone(),
@@ -144,13 +159,22 @@ pub struct Batch {
     pub source: Ring,
     /// `None`: in place.
     pub target: Option<Ring>,
+    /// The messages in them.
+    places: Vec<Place>,
     pub nonces: Vec<[u8; 16]>,
     pub tags: Vec<[u8; 16]>,
     /// Of every message.
     pub data: Vec<u8>,
 }
 
-/// Where a message is, and where its result goes.
+/// Where a message is, and where its result goes, found once, as C libraries have them.
+struct Place {
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+}
+
+/// The same, borrowed.
 pub enum Text<'a> {
     InPlace(&'a mut [u8]),
     Copy(&'a [u8], &'a mut [u8]),
@@ -206,16 +230,24 @@ impl Batch {
     #[inline(always)]
     pub fn each(&mut self, mut f: impl FnMut(Item<'_>) -> bool) -> usize {
         let mut refused = 0;
-        for i in 0..self.source.len() {
-            let text = match &mut self.target {
-                None => Text::InPlace(self.source.message_mut(i)),
-                Some(target) => Text::Copy(self.source.message(i), target.message_mut(i)),
+        let in_place = self.target.is_none();
+        let messages = self.places.iter().zip(&self.nonces).zip(&mut self.tags);
+        for ((place, nonce), tag) in messages {
+            let Place { from, to, len } = *place;
+            // SAFETY: so many bytes of the batch's rings, which are borrowed; in place, `from` is not
+            // used.
+            let text = unsafe {
+                let to = std::slice::from_raw_parts_mut(to, len);
+                match in_place {
+                    true => Text::InPlace(to),
+                    false => Text::Copy(std::slice::from_raw_parts(from, len), to),
+                }
             };
             let item = Item {
                 text,
-                nonce: &self.nonces[i][..self.nonce_bytes],
+                nonce: &nonce[..self.nonce_bytes],
                 data: &self.data,
-                tag: &mut self.tags[i],
+                tag,
             };
             refused += usize::from(!f(item));
         }

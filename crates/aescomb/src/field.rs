@@ -316,7 +316,7 @@ fn x86(add: &mut impl FnMut(Variant, Usage, Backend, Run)) {
                 Variant::$variant,
                 Usage::$usage,
                 Backend::$backend,
-                |$w: &mut Work| match $token::detect() {
+                |$w: &mut Work| match $token::known() {
                     Some($s) => $run,
                     None => {}
                 },

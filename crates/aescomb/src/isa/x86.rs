@@ -72,7 +72,7 @@ pub(crate) fn align_stack<V>() {
     };
 }
 
-/// Proof that the CPU has the instructions of `S`, which [`X86::detect`] alone gives: `U`
+/// Proof that the CPU has the instructions of `S`, which [`X86::known`] alone gives: `U`
 /// registers in flight, `HALF` for few messages, `ALONG` for neighbouring blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct X86<S, const U: usize, const HALF: usize = U, const ALONG: usize = HALF>(
@@ -82,13 +82,6 @@ pub(crate) struct X86<S, const U: usize, const HALF: usize = U, const ALONG: usi
 impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize>
     X86<S, U, HALF, ALONG>
 {
-    /// The token, where the CPU has the instructions.
-    #[inline(always)]
-    pub(crate) fn detect() -> Option<Self> {
-        crate::detect::ask();
-        Self::known()
-    }
-
     /// The token, where the CPU is known to have the instructions, as it is once there is a key or a
     /// scheduler for them.
     #[inline(always)]
