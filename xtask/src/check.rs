@@ -107,7 +107,7 @@ const APART: &[&str] = &[
     "engine::under_their_own",
     "engine::few_rows_of",
     "engine::in_order_short",
-    "engine::fetch_texts",
+    "fetch::fetch_texts",
     "engine::left_over",
     "engine::in_one_lane",
     "engine::with_derived",
