@@ -226,6 +226,8 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// How many powers rows of one message have.
     const POWERS: usize;
+    /// Messages of fewer bytes have their blocks in their lanes, if they have as many.
+    const LANES_BELOW: usize = M::SHAPE.along().lanes_below;
 
     fn unit(&self) -> S::Unit;
     fn set(&self) -> KeySet<'k>;
@@ -307,6 +309,12 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
+    // Rows of one message take one key, lanes four.
+    const LANES_BELOW: usize = match (hash_of::<M>().is_some(), M::SHAPE.output) {
+        (true, true) => 128,
+        (true, false) => 192,
+        _ => M::SHAPE.along().lanes_below,
+    };
 
     #[inline(always)]
     fn unit(&self) -> S::Unit {
@@ -385,7 +393,7 @@ pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         verdicts,
         #[inline(always)]
         |state| {
-            let are_equal = jobs[0].len < M::SHAPE.along().lanes_below && are_equal::<M>(jobs);
+            let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<M>(jobs);
             if !are_equal && jobs.iter().any(|job| job.len > mixed_along::<M>()) {
                 return one_by_one::<S, M, K, N>((keys, far), jobs, hashing, state);
             }

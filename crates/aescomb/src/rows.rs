@@ -193,6 +193,10 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
                 }
             },
         );
+        if before {
+            // Otherwise the compiler may put halves together in the next row, and keep these in memory.
+            x = s.hold(x);
+        }
         let mut y = link;
         if !before {
             y = y ^ x;

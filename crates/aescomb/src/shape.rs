@@ -264,7 +264,7 @@ pub(crate) struct Along {
     /// From how many bytes on a message is done from beginning to end under the one key of a call,
     /// or mostly its own, by itself (`solo.rs`) or with a few others (`few.rs`).
     pub solo_from: usize,
-    /// Below how many bytes messages of one length have their blocks in lanes.
+    /// Below how many bytes messages of one length have their blocks in lanes, under one key.
     pub lanes_below: usize,
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
     /// [`Cipher::within`]: they are then done in one row with the blocks before them.
