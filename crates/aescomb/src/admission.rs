@@ -392,7 +392,7 @@ impl<'k> Call<'k> {
             let apart = jobs.first().is_none_or(|job| job.tag_attached != ATTACHED);
             return Ok(Alike::new(texts, data, keys).apart(apart));
         }
-        // A copy: what is known of a call whose address nobody has stays known.
+        // A copy: if this call's own address were passed on, the compiler would read its members again.
         let call = *self;
         call.check_each(jobs)
     }
@@ -511,7 +511,7 @@ impl<'k> Call<'k> {
         if !good {
             return None;
         }
-        // Not the call itself, see `check`.
+        // The call's own address is not passed on: see `check`.
         let rules = (self.rules, !self.has_own_keys());
         #[cfg(target_arch = "x86_64")]
         if let Some(s) = vectors {

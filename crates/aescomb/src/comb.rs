@@ -323,7 +323,7 @@ impl Comb {
         batch: &mut B,
         failed: &mut Vec<u32>,
     ) {
-        // Compiled where the call is: much is known there.
+        // Compiled into the caller, where the mode and the form of keys are constants.
         match batch.count() {
             0 => {}
             n if n <= SHORT_STRETCH => self.stretch(call, run, about, batch, 0..n, failed),

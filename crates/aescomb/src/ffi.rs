@@ -129,7 +129,7 @@ impl<'a> Jobs<'a> {
         {
             return Ok(Alike::new(texts, data, keys).apart(apart));
         }
-        // A copy: what is known of a call whose address nobody has stays known.
+        // A copy: if this call's own address were passed on, the compiler would read its members again.
         let call = *call;
         self.check_each(&call)
     }
