@@ -160,7 +160,7 @@ pub struct Batch {
     /// `None`: in place.
     pub target: Option<Ring>,
     /// The messages in them.
-    places: Vec<Place>,
+    pub places: Vec<Place>,
     pub nonces: Vec<[u8; 16]>,
     pub tags: Vec<[u8; 16]>,
     /// Of every message.
@@ -168,10 +168,10 @@ pub struct Batch {
 }
 
 /// Where a message is, and where its result goes, found once, as C libraries have them.
-struct Place {
-    from: *const u8,
-    to: *mut u8,
-    len: usize,
+pub struct Place {
+    pub from: *const u8,
+    pub to: *mut u8,
+    pub len: usize,
 }
 
 /// The same, borrowed.

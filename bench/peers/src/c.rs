@@ -192,21 +192,11 @@ impl Way {
         if peer.is_null() {
             return Err("refuses the mode".into());
         }
-        let to: Vec<*mut u8> = match &mut batch.target {
-            Some(target) => target.split_mut(),
-            None => batch.source.split_mut(),
-        }
-        .into_iter()
-        .map(<[u8]>::as_mut_ptr)
-        .collect();
         let tags = batch.tags.as_mut_ptr();
-        let messages = to.into_iter().enumerate().map(|(i, to)| Message {
-            from: match case.in_place() {
-                true => to,
-                false => batch.source.message(i).as_ptr(),
-            },
-            to,
-            len: batch.source.slots()[i].len,
+        let messages = batch.places.iter().enumerate().map(|(i, place)| Message {
+            from: place.from,
+            to: place.to,
+            len: place.len,
             nonce: batch.nonces[i].as_ptr(),
             tag: tags.wrapping_add(i).cast(),
         });

@@ -4,7 +4,7 @@
 //! and nobody else uses them during a call.
 #![allow(unsafe_code)]
 
-use crate::batch::{Batch, Run};
+use crate::batch::{Batch, Place, Run};
 use crate::case::Case;
 use aescomb::ffi::{Job, Jobs};
 use aescomb::modes::{
@@ -12,7 +12,6 @@ use aescomb::modes::{
     Siv, TypedMode, Xts,
 };
 use aescomb::{AnyKey, Comb, Key, Layout, MessageResult, Mode, Op, OpenError, Packed, Text};
-use aescomb_measure::Slot;
 
 /// One call of `Comb` for the packed form of a batch.
 pub fn packed(case: Case) -> Run {
@@ -157,23 +156,17 @@ struct Aligned(Job);
 const _: () = assert!(size_of::<Aligned>() == size_of::<Job>());
 
 fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
-    let slots = batch.source.slots().to_vec();
-    let source = batch.source.bytes_mut().as_mut_ptr();
-    let target = match &mut batch.target {
-        Some(target) => target.bytes_mut().as_mut_ptr(),
-        None => source,
-    };
     let made = case.is_aead() || case.op == Op::Mac;
-    let job = |(i, slot): (usize, &Slot)| Job {
-        src: source.wrapping_add(slot.offset),
-        src_len: slot.len,
+    let job = |(i, place): (usize, &Place)| Job {
+        src: place.from,
+        src_len: place.len,
         dst: match case.op {
             Op::Mac => std::ptr::null_mut(),
-            _ => target.wrapping_add(slot.offset),
+            _ => place.to,
         },
         dst_len: match case.op {
             Op::Mac => 0,
-            _ => slot.len,
+            _ => place.len,
         },
         nonce: batch.nonces[i].as_ptr(),
         nonce_len: batch.nonce_bytes as u32,
@@ -189,7 +182,8 @@ fn described(case: Case, batch: &mut Batch) -> Vec<Aligned> {
         tag_len: if made { 16 } else { 0 },
         ..Job::default()
     };
-    slots.iter().enumerate().map(job).map(Aligned).collect()
+    let places = batch.places.iter().enumerate();
+    places.map(job).map(Aligned).collect()
 }
 
 /// The methods of `Key`, which are for one message.

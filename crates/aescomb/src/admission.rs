@@ -24,7 +24,7 @@ type Vectors = Vaes512;
 #[cfg(not(target_arch = "x86_64"))]
 type Vectors = core::convert::Infallible;
 
-/// That, if this CPU is known to have it.
+/// Its token, if this CPU is known to have it.
 #[inline(always)]
 fn vectors() -> Option<Vectors> {
     #[cfg(target_arch = "x86_64")]

@@ -226,7 +226,7 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// How many powers rows of one message have.
     const POWERS: usize;
-    /// Messages of fewer bytes have their blocks in their lanes, if they have as many.
+    /// Messages of fewer bytes have their blocks in their lanes, if all have as many blocks.
     const LANES_BELOW: usize = M::SHAPE.along().lanes_below;
 
     fn unit(&self) -> S::Unit;

@@ -4,7 +4,7 @@
 /// `$serial` says so, code is also made for those that only serial modes gain from, and
 /// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
-    // The widest that this CPU has. The caller does it `$again` once that was asked.
+    // The widest that this CPU has. If it was not known, it is asked first, and `$again` does the same.
     (widest, $again:expr, $s:ident => $body:expr) => {{
         #[cfg(all(target_arch = "x86_64", not(test)))]
         {
