@@ -27,6 +27,10 @@ const _: () = {
     // The second has four: two of lengths and numbers, the opened length, the key.
     assert!(offset_of!(Job, nonce_len) == 64 && offset_of!(Job, component_count) == 76);
     assert!(offset_of!(Job, opened_len) == 80 && offset_of!(Job, key) == 88);
+    // What a check writes comes after them, in one register.
+    assert!(offset_of!(Job, written) == 96 && offset_of!(Job, status) == 104);
+    assert!(offset_of!(Job, len) == 112 && offset_of!(Job, key_index) == 120);
+    assert!(offset_of!(Job, components) == 124 && size_of::<Job>() == 128);
 };
 
 /// See [`Call::all_good`].
@@ -85,6 +89,7 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     attached: Attached,
 ) -> Option<(bool, bool)> {
     let Attached { shorter, longer } = attached;
+    let in_one = const { FOREIGN && KIND != GENERAL };
     s.enter(
         #[inline(always)]
         // SAFETY: the token, and the caller's.
@@ -105,6 +110,13 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
             let mut numbers = 0;
             let mut overlap = 0;
             let (mut all, mut any) = (0xff, 0);
+            // What is written to all jobs: a status, a place that counts, and components, as good ones all
+            // have data or none. The length comes to it as that of the text, and mostly of the result.
+            let components = u64::from(!(*first).data.is_null());
+            let number = (components << 32 | u64::from(key_index)) as i64;
+            let mut own = _mm256_set_epi64x(number, 0, Status::Done as i64, 0);
+            let next = _mm256_set_epi64x(1, 0, 0, 0);
+            let has_len = if KIND == READ_ONLY { 0b0100 } else { 0b0101 };
             let mut job = first;
             let end = first.add(count);
             while job < end {
@@ -139,20 +151,31 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
                     let there = _mm512_test_epi64_mask(part, part);
                     all &= there;
                     any |= there;
-                    Job::begin(job, key_index, shorter);
-                    key_index = key_index.wrapping_add(1);
                 } else {
                     numbers |= (*job).components ^ (*first).components;
                 }
-                let written = match KIND {
-                    READ_ONLY => 0,
-                    GENERAL => rules
-                        .written((*job).src_len.wrapping_sub(shorter))
-                        .wrapping_add(longer),
-                    _ => (*job).src_len,
-                };
-                (*job).written.write(written);
-                (*job).status.write(Status::Done);
+                if in_one {
+                    let part = _mm512_castsi512_si256(part);
+                    let len =
+                        _mm256_maskz_permutex_epi64::<{ SRC_LEN as i32 * 0x55 }>(has_len, part);
+                    let to = (&raw mut (*job).written).cast();
+                    _mm256_storeu_si256(to, _mm256_add_epi64(len, own));
+                    own = _mm256_add_epi64(own, next);
+                } else {
+                    if FOREIGN {
+                        Job::begin(job, key_index, shorter);
+                        key_index = key_index.wrapping_add(1);
+                    }
+                    let written = match KIND {
+                        READ_ONLY => 0,
+                        GENERAL => rules
+                            .written((*job).src_len.wrapping_sub(shorter))
+                            .wrapping_add(longer),
+                        _ => (*job).src_len,
+                    };
+                    (*job).written.write(written);
+                    (*job).status.write(Status::Done);
+                }
                 job = job.add(1);
             }
             // What none may have: bits of members, and of differences.
