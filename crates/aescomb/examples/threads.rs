@@ -1,9 +1,11 @@
 //! How much faster a large batch is on several threads: CBC encryption of 20,000
 //! packets, threads in turn, medians.
 //!
-//! `cargo run --release -p aescomb --features rayon --example threads`
+//! `cargo run --release -p aescomb --features threads --example threads`
 
 use aescomb::{AnyKey, Comb, Message, Mode, Team, Text};
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 fn main() -> Result<(), aescomb::Error> {
@@ -15,7 +17,7 @@ fn main() -> Result<(), aescomb::Error> {
         .map(|packet| Message::new(Text::in_place(packet)).nonce(&nonce))
         .collect();
 
-    let most = rayon::current_num_threads();
+    let most = available_parallelism().map_or(1, NonZeroUsize::get);
     let mut teams: Vec<Team> = (1..=most)
         .map(|threads| Team::new((0..threads).map(|_| Comb::new())))
         .collect();

@@ -548,14 +548,14 @@ const MANY: usize = 1 << 12;
 
 /// Whether a batch is too large for the caches.
 pub(crate) fn is_far<B: Batch + ?Sized>(batch: &B) -> bool {
-    batch.count() >= MANY && weigh(batch, 0) >= FAR
+    batch.count() >= MANY && weigh(batch, 0, SAMPLE) >= FAR
 }
 
 /// About how many bytes the texts and associated data of a batch have, and `more` for each message:
-/// as a sample says, as reading all of them would take a tenth of their time.
-pub(crate) fn weigh<B: Batch + ?Sized>(batch: &B, more: usize) -> usize {
+/// as a `sample` of so many says, as reading all of them would take a tenth of their time.
+pub(crate) fn weigh<B: Batch + ?Sized>(batch: &B, more: usize, sample: usize) -> usize {
     let count = batch.count();
-    let step = count.div_ceil(SAMPLE).max(1);
+    let step = count.div_ceil(sample).max(1);
     let (mut bytes, mut seen) = (0_usize, 0);
     for i in (0..count).step_by(step) {
         bytes = bytes.saturating_add(batch.bytes(i)).saturating_add(more);

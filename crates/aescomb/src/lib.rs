@@ -29,7 +29,7 @@
 //! - [`Message`] and [`Packed`]: the two forms of a batch; [`ffi`] for foreign callers.
 //! - [`Messages`]: memory for batches that are made of iterators.
 //! - [`Comb`]: the scheduler object that runs batches.
-//! - `Team` (feature `rayon`): large batches on several threads.
+//! - `Team` (feature `threads`): batches on several threads.
 //! - `rustcrypto` (feature `rustcrypto`): the traits of the RustCrypto crates.
 //! - [`ff1`]: format-preserving encryption of many values.
 //! - [`Backend`]: the implementations, chosen at run time.
@@ -56,7 +56,7 @@
 #![cfg_attr(not(feature = "research"), allow(dead_code))]
 
 extern crate alloc;
-#[cfg(feature = "rayon")]
+#[cfg(feature = "threads")]
 extern crate std;
 
 #[cfg(doctest)]
@@ -72,6 +72,8 @@ mod bytes;
 mod cipher;
 mod comb;
 mod counting;
+#[cfg(feature = "threads")]
+mod crew;
 #[cfg(target_arch = "x86_64")]
 mod detect;
 mod engine;
@@ -117,7 +119,7 @@ mod soft;
 mod solo;
 mod span;
 mod status;
-#[cfg(feature = "rayon")]
+#[cfg(feature = "threads")]
 mod team;
 mod text;
 
@@ -132,6 +134,6 @@ pub use messages::Messages;
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Mode, Op};
 pub use names::UnknownName;
 pub use status::Status;
-#[cfg(feature = "rayon")]
+#[cfg(feature = "threads")]
 pub use team::Team;
 pub use text::Text;

@@ -3,24 +3,29 @@
 use crate::admission::Call;
 use crate::batch::Batch;
 use crate::comb::{Comb, Run, STRETCH, any, do_batch, is_far, is_parallel, judged, weigh};
+use crate::crew::{Crew, LOOKOUT, wait_until};
 use crate::error::{Error, OpenError};
 use crate::job::Alike;
 use crate::key::AnyMode;
 use crate::keys::Keys;
 use crate::mode::Op;
 use crate::modes::{AeadMode, CipherMode, Kernels, MacMode};
-use alloc::sync::Arc;
-use alloc::vec::{IntoIter, Vec};
-use core::iter::Enumerate;
-use rayon::{Scope, ThreadPool};
-use std::sync::{Mutex, OnceLock};
+use alloc::vec::Vec;
+use core::fmt;
+use core::num::NonZeroUsize;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::{available_parallelism, panicking};
+use std::time::Instant;
 
-/// Runs large batches on several threads: a [`Comb`] for each, and whichever is free
-/// takes the next some hundred messages. Needs feature `rayon`, whose thread pool it uses, or
-/// one of the caller's ([`Team::on`]).
+/// Runs batches on several threads: a [`Comb`] for each, and whichever is free takes the next
+/// some hundred messages. Needs feature `threads`.
 ///
-/// Waking another thread takes as long as some thousand packets: a batch takes a thread
-/// for every 2.5 MiB, or 1.25 MiB in serial modes and those with tags.
+/// The caller's thread is one of them. The others are started by the first batch that pays for
+/// them; they look out for the next one for 100 microseconds, at work on nothing, and then sleep. To wake one
+/// takes tens of microseconds, so a batch wakes one for every 2.5 MiB that it has beside the caller's own, or 1.25 MiB in serial
+/// modes and those with tags. A batch that finds them awake, or comes within 100 microseconds of
+/// one that was large enough, takes one for every 128 KiB, or 64 KiB. No batch waits for a thread that has not begun.
 ///
 /// ```
 /// use aescomb::modes::Ctr;
@@ -36,45 +41,71 @@ use std::sync::{Mutex, OnceLock};
 /// team.encrypt(&key, &mut batch)?;
 /// # Ok::<(), aescomb::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Team {
-    combs: Vec<Comb>,
-    pool: Option<Arc<ThreadPool>>,
+    first: Comb,
+    others: Others,
+    /// When the last batch ended that was worth several threads.
+    last: Option<Instant>,
+}
+
+/// The schedulers of the other threads.
+enum Others {
+    /// Which were not started yet.
+    Idle(Vec<Comb>),
+    Started(Crew),
+}
+
+impl Others {
+    fn len(&self) -> usize {
+        match self {
+            Others::Idle(combs) => combs.len(),
+            Others::Started(crew) => crew.len(),
+        }
+    }
+
+    fn awake(&self, count: usize) -> usize {
+        match self {
+            Others::Idle(_) => 0,
+            Others::Started(crew) => crew.awake(count),
+        }
+    }
+
+    fn started(&mut self) -> &mut Crew {
+        if let Others::Idle(combs) = self {
+            *self = Others::Started(Crew::new(core::mem::take(combs)));
+        }
+        match self {
+            Others::Started(crew) => crew,
+            Others::Idle(_) => unreachable!("they were started"),
+        }
+    }
 }
 
 impl Default for Team {
-    /// As many schedulers as rayon's thread pool has threads.
+    /// As many schedulers as the system says that this process can use at once.
     fn default() -> Self {
-        Team::new((0..rayon::current_num_threads()).map(|_| Comb::new()))
+        let threads = available_parallelism().map_or(1, NonZeroUsize::get);
+        Team::new((0..threads).map(|_| Comb::new()))
+    }
+}
+
+impl fmt::Debug for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Team")
+            .field("first", &self.first)
+            .field("others", &self.others.len())
+            .finish()
     }
 }
 
 impl Team {
     /// A team of these schedulers; of one, if there are none.
     pub fn new(combs: impl IntoIterator<Item = Comb>) -> Self {
-        let mut combs: Vec<Comb> = combs.into_iter().collect();
-        if combs.is_empty() {
-            combs.push(Comb::new());
-        }
-        Team { combs, pool: None }
-    }
-
-    /// As many schedulers as this thread pool has threads. One of them works on the caller's
-    /// thread, the others there.
-    ///
-    /// ```
-    /// use aescomb::Team;
-    /// use std::sync::Arc;
-    ///
-    /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
-    /// let team = Team::on(Arc::new(pool));
-    /// # Ok::<(), rayon::ThreadPoolBuildError>(())
-    /// ```
-    pub fn on(pool: Arc<ThreadPool>) -> Self {
-        let combs = (0..pool.current_num_threads()).map(|_| Comb::new());
+        let mut combs = combs.into_iter();
         Team {
-            pool: Some(pool),
-            ..Team::new(combs)
+            first: combs.next().unwrap_or_default(),
+            others: Others::Idle(combs.collect()),
+            last: None,
         }
     }
 
@@ -177,25 +208,48 @@ impl Team {
         keys: Keys<'k, M>,
         batch: &mut B,
     ) -> Result<Vec<u32>, Error> {
-        do_batch(keys, op, batch, |call, batch| {
-            batch.check_columns(call)?;
-            let members = self.members(batch, weight(call));
-            let (first, others) = self.combs[..members].split_at_mut(1);
-            let first = &mut first[0];
-            if !others.is_empty() {
-                return together(call, run, self.pool.as_deref(), first, others, batch);
-            }
-            let mut failed = Vec::new();
-            let alike = batch.check(call)?;
-            first.execute(call, run, (alike, is_far(batch)), batch, &mut failed);
-            Ok(failed)
-        })
+        do_batch(
+            keys,
+            op,
+            batch,
+            #[inline(always)]
+            |call, batch| {
+                batch.check_columns(call)?;
+                let weight = weigh(batch, PER_MESSAGE, SAMPLE).saturating_mul(weight(call));
+                let useful = others_for(weight, LITTLE, self.others.len());
+                let result = match self.count(weight, useful) {
+                    0 => {
+                        let mut failed = Vec::new();
+                        let about = (batch.check(call)?, is_far(batch));
+                        self.first.execute(call, run, about, batch, &mut failed);
+                        Ok(failed)
+                    }
+                    count => {
+                        let crew = (self.others.started(), count);
+                        together(call, run, &mut self.first, crew, (batch, weight))
+                    }
+                };
+                // The time is asked for where it may matter: it takes as long as a message.
+                if useful > 0 {
+                    self.last = Some(Instant::now());
+                }
+                result
+            },
+        )
     }
 
-    /// How many schedulers a batch pays for, whose bytes have this `weight`.
-    fn members<B: Batch + ?Sized>(&self, batch: &B, weight: usize) -> usize {
-        let all = weigh(batch, PER_MESSAGE).saturating_mul(weight);
-        (all / WORTH).clamp(1, self.combs.len())
+    /// How many other threads take part in a batch of this weight, to which so many are of use if they
+    /// are awake.
+    fn count(&self, weight: usize, useful: usize) -> usize {
+        if useful == 0 {
+            return 0;
+        }
+        // They would look out for the next batch while this one is done, if it comes as soon.
+        if self.last.is_some_and(|last| last.elapsed() < LOOKOUT) {
+            return useful;
+        }
+        let worth = others_for(weight, WORTH, self.others.len());
+        worth.max(self.others.awake(useful))
     }
 }
 
@@ -205,6 +259,33 @@ const PER_MESSAGE: usize = 128;
 /// tags, so that waking it is worth it. (Zen 5, a virtual machine: two threads did batches
 /// of 70 µs at 0.9 to 1.1 times the speed of one, of 150 µs at 0.9 to 1.3, of 500 µs at 1.5 to 2.3.)
 const WORTH: usize = 5 << 19;
+/// The same where it is awake. (Emerald Rapids, a virtual machine: two threads did batches of 10 µs at 1.0 to
+/// 1.1 times the speed of one, of 15 µs at 0.9 to 1.2, of 20 µs at 1.25.)
+const LITTLE: usize = 1 << 17;
+
+/// How many messages say what a batch weighs.
+const SAMPLE: usize = 16;
+/// What a stretch has at least.
+const STRETCH_WORTH: usize = 1 << 14;
+/// How many messages a stretch of a serial mode has at least, if there are so many: as many as lanes.
+const SIDE_BY_SIDE: usize = 32;
+
+/// How many of `count` messages, which weigh so much, a stretch has: some for each of the threads.
+fn stretch_len(call: &Call<'_>, count: usize, weight: usize, threads: usize) -> usize {
+    let worth = count.saturating_mul(STRETCH_WORTH).div_ceil(weight.max(1));
+    // Groups of serial modes are better made of more messages.
+    let (least, each) = match is_parallel(call.mode, call.op) {
+        true => (worth, 8),
+        false => (worth.max(SIDE_BY_SIDE), 2),
+    };
+    let least = least.clamp(1, STRETCH);
+    count.div_ceil(threads * each).clamp(least, STRETCH)
+}
+
+/// How many threads beside the caller's a batch pays for that must have so much to do each.
+fn others_for(weight: usize, each: usize, most: usize) -> usize {
+    (weight / each).clamp(1, most + 1) - 1
+}
 
 /// How many times as long a byte takes as in those modes.
 fn weight(call: &Call<'_>) -> usize {
@@ -212,88 +293,159 @@ fn weight(call: &Call<'_>) -> usize {
     if plain { 1 } else { 2 }
 }
 
-/// What is left of a batch that was checked.
+/// A batch in stretches, which all threads check and then do.
 struct Stretches<P> {
-    left: Mutex<Enumerate<IntoIter<P>>>,
+    all: Vec<Mutex<(P, Option<Alike>)>>,
     /// Messages in each.
     len: usize,
-    /// What all messages have in common, and whether they are too large for the caches.
-    about: (Alike, bool),
+    /// They are too large for the caches.
+    far: bool,
+    to_check: Shares,
+    to_do: Shares,
+    /// How many were checked.
+    checked: Apart<AtomicUsize>,
+    /// One was refused, or its check panicked: nothing is done.
+    stopped: AtomicBool,
+    /// What is wrong with the first that is refused, and its place.
+    refused: Mutex<Option<(usize, Error)>>,
+    failed: Mutex<Vec<u32>>,
+}
+
+/// In lines of the cache of its own.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What there is to do, a share for each thread: of a batch in memory that was there before, a thread has
+/// the same part again, which its cache may still hold. When its own is done, it helps with others.
+struct Shares(Vec<Apart<(AtomicUsize, usize)>>);
+
+impl Shares {
+    /// Of `count` for so many threads.
+    fn new(count: usize, threads: usize) -> Shares {
+        let at = |i| count * i / threads;
+        let share = |i| Apart((AtomicUsize::new(at(i)), at(i + 1)));
+        Shares((0..threads).map(share).collect())
+    }
+
+    /// The next one for thread `number`.
+    fn next(&self, number: usize) -> Option<usize> {
+        let shares = self.0[number..].iter().chain(&self.0[..number]);
+        let mut taken = shares.filter_map(|Apart((next, end))| {
+            // No more often than once a thread beyond the end.
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            (i < *end).then_some(i)
+        });
+        taken.next()
+    }
+}
+
+/// The mutex's value; what a thread left that panicked does no harm.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The stretches that a thread has checked, or was checking when it panicked: they are counted when it is dropped.
+struct Checked<'s, P> {
+    of: &'s Stretches<P>,
+    count: usize,
+}
+
+impl<P> Drop for Checked<'_, P> {
+    fn drop(&mut self) {
+        if panicking() {
+            self.of.stopped.store(true, Ordering::Relaxed);
+        }
+        self.of.checked.0.fetch_add(self.count, Ordering::AcqRel);
+    }
 }
 
 impl<P: Batch> Stretches<P> {
-    /// Does stretches until none is left: the messages that failed.
-    fn work(&self, call: &Call<'_>, run: Run, comb: &mut Comb) -> Vec<u32> {
-        let next = || self.left.lock().unwrap_or_else(|e| e.into_inner()).next();
+    /// Checks stretches until none is left, and does stretches until none is left, if all are good:
+    /// what thread `number` does.
+    fn work(&self, call: &Call<'_>, run: Run, number: usize, comb: &mut Comb) {
+        let next = |of: &Shares| of.next(number).map(|i| (i, locked(&self.all[i])));
+        let mut checked = Checked { of: self, count: 0 };
+        while let Some((i, mut stretch)) = next(&self.to_check) {
+            checked.count += 1;
+            let (part, alike) = &mut *stretch;
+            match part.check(call) {
+                Ok(all) => *alike = Some(all),
+                Err(error) => self.refuse(i, error),
+            }
+        }
+        drop(checked);
+        wait_until(|| self.checked.0.load(Ordering::Acquire) >= self.all.len());
+        if self.stopped.load(Ordering::Relaxed) {
+            return;
+        }
         let mut failed = Vec::new();
-        while let Some((i, mut stretch)) = next() {
+        while let Some((i, mut stretch)) = next(&self.to_do) {
+            let (part, Some(alike)) = &mut *stretch else {
+                unreachable!("all are checked");
+            };
             let before = failed.len();
-            comb.execute(call, run, self.about, &mut stretch, &mut failed);
+            comb.execute(call, run, (*alike, self.far), part, &mut failed);
             for message in &mut failed[before..] {
                 *message += (i * self.len) as u32;
             }
         }
-        failed
+        if !failed.is_empty() {
+            locked(&self.failed).append(&mut failed);
+        }
     }
 }
 
-/// Checks the batch and does it: the messages that failed. The other threads wake up while
-/// this one checks, which takes them about as long.
+impl<P> Stretches<P> {
+    #[cold]
+    fn refuse(&self, i: usize, mut error: Error) {
+        error.message = error.message.map(|message| message + i * self.len);
+        let mut refused = locked(&self.refused);
+        if refused.as_ref().is_none_or(|(first, _)| i < *first) {
+            *refused = Some((i, error));
+        }
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Checks the batch and does it, with so many of the crew: the messages that failed.
 fn together<B: Batch + ?Sized>(
     call: &Call<'_>,
     run: Run,
-    pool: Option<&ThreadPool>,
     first: &mut Comb,
-    others: &mut [Comb],
-    batch: &mut B,
+    (crew, count): (&mut Crew, usize),
+    (batch, weight): (&mut B, usize),
 ) -> Result<Vec<u32>, Error> {
-    let len = batch.count().div_ceil((others.len() + 1) * 4);
-    let len = len.clamp(64, STRETCH);
-    let failed = Mutex::new(Vec::new());
-    let work = OnceLock::new();
-    scoped(pool, |scope| {
-        let (work, failed) = (&work, &failed);
-        let done = move |stretches: &Stretches<_>, comb: &mut Comb| {
-            let more = stretches.work(call, run, comb);
-            let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
-            failed.extend(more);
-        };
-        for comb in others {
-            scope.spawn(move |_| {
-                if let Some(stretches) = work.wait() {
-                    done(stretches, comb);
-                }
-            });
-        }
-        let _refusal = Refusal(work);
-        let about = (batch.check(call)?, is_far(batch));
-        let left = Mutex::new(batch.parts(len).into_iter().enumerate());
-        if let Some(stretches) = work.get_or_init(|| Some(Stretches { left, len, about })) {
-            done(stretches, first);
-        }
-        Ok(())
-    })?;
-    let mut failed = failed.into_inner().unwrap_or_else(|e| e.into_inner());
+    let threads = count + 1;
+    let len = stretch_len(call, batch.count(), weight, threads);
+    let far = is_far(batch);
+    // Columns are looked at from one message to the next one.
+    let alike = match B::MAKES_JOBS {
+        true => Some(batch.check(call)?),
+        false => None,
+    };
+    let parts = batch.parts(len).into_iter();
+    let all: Vec<_> = parts.map(|part| Mutex::new((part, alike))).collect();
+    let count = all.len();
+    let checked = if alike.is_some() { count } else { 0 };
+    let stretches = Stretches {
+        all,
+        len,
+        far,
+        to_check: Shares::new(count - checked, threads),
+        checked: Apart(AtomicUsize::new(checked)),
+        to_do: Shares::new(count, threads),
+        stopped: AtomicBool::new(false),
+        refused: Mutex::new(None),
+        failed: Mutex::new(Vec::new()),
+    };
+    let work = |number: usize, comb: &mut Comb| stretches.work(call, run, number, comb);
+    crew.with(threads - 1, &work, || work(0, first));
+    if let Some((_, error)) = locked(&stretches.refused).take() {
+        return Err(error);
+    }
+    let mut failed = core::mem::take(&mut *locked(&stretches.failed));
     failed.sort_unstable();
     Ok(failed)
-}
-
-/// Runs `body` in a scope of this thread pool, or of the global one.
-fn scoped<'s, R>(pool: Option<&ThreadPool>, body: impl FnOnce(&Scope<'s>) -> R) -> R {
-    match pool {
-        Some(pool) => pool.in_place_scope(body),
-        None => rayon::in_place_scope(body),
-    }
-}
-
-/// Tells those who wait for work that there is none, unless there was: when a batch is
-/// refused, and also if checking it panics.
-struct Refusal<'w, T>(&'w OnceLock<Option<T>>);
-
-impl<T> Drop for Refusal<'_, T> {
-    fn drop(&mut self) {
-        let _ = self.0.set(None);
-    }
 }
 
 #[cfg(test)]
@@ -306,27 +458,32 @@ mod tests {
 
     #[test]
     fn threads_that_a_batch_pays_for() {
-        let team = Team::new((0..3).map(|_| Comb::new()));
-        let text = alloc::vec![0; 872];
-        for (count, members) in [
-            (0, 1),
-            (1, 1),
-            (2000, 1),
-            (5242, 1),
-            (5243, 2),
-            (7864, 2),
-            (7865, 3),
-            (19999, 3),
-        ] {
-            let batch: Vec<_> = (0..count)
+        let mut team = Team::new((0..3).map(|_| Comb::new()));
+        let count = |team: &Team, messages: usize| {
+            let text = alloc::vec![0; 872];
+            let batch: Vec<_> = (0..messages)
                 .map(|_| Message::new(Text::read_only(&text)))
                 .collect();
-            assert_eq!(team.members(&batch, 1), members, "{count} messages");
+            let weight = weigh(&batch, PER_MESSAGE, SAMPLE);
+            team.count(weight, others_for(weight, LITTLE, 2))
+        };
+        for (messages, others) in [
+            (0, 0),
+            (1, 0),
+            (2000, 0),
+            (5242, 0),
+            (5243, 1),
+            (7864, 1),
+            (7865, 2),
+            (19999, 2),
+        ] {
+            assert_eq!(count(&team, messages), others, "{messages} messages");
         }
-        let batch: Vec<_> = (0..5243)
-            .map(|_| Message::new(Text::read_only(&text)))
-            .collect();
-        assert_eq!(team.members(&batch[..2622], 2), 2);
+        // Soon after another batch.
+        team.last = Some(Instant::now() + LOOKOUT * 10_000);
+        for (messages, others) in [(0, 0), (262, 0), (263, 1), (393, 1), (394, 2), (19999, 2)] {
+            assert_eq!(count(&team, messages), others, "{messages} messages");
+        }
     }
 
     #[test]

@@ -495,7 +495,7 @@ fn expect(
 /// Who does batches.
 struct Workers {
     combs: [Comb; 2],
-    #[cfg(feature = "rayon")]
+    #[cfg(feature = "threads")]
     team: aescomb::Team,
 }
 
@@ -503,7 +503,7 @@ impl Workers {
     fn new() -> Workers {
         Workers {
             combs: [Comb::new(), common::comb(Backend::Portable, 2)],
-            #[cfg(feature = "rayon")]
+            #[cfg(feature = "threads")]
             team: aescomb::Team::new([Comb::new(), Comb::new()]),
         }
     }
@@ -519,9 +519,9 @@ impl Workers {
         for comb in &mut self.combs[..1 + usize::from(refused)] {
             look(call(comb, op, keys, batch), batch);
         }
-        #[cfg(feature = "rayon")]
+        #[cfg(feature = "threads")]
         look(failed(op, self.team.run(op, keys, batch)), batch);
-        #[cfg(not(feature = "rayon"))]
+        #[cfg(not(feature = "threads"))]
         look(failed(op, self.combs[0].run(op, keys, batch)), batch);
     }
 

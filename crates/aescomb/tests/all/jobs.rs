@@ -247,7 +247,7 @@ fn a_job_without_a_key_of_its_own() {
 }
 
 /// A team does jobs under the keys that one scheduler does them under.
-#[cfg(feature = "rayon")]
+#[cfg(feature = "threads")]
 #[test]
 fn jobs_of_a_team() {
     const LEN: usize = 24 << 10;

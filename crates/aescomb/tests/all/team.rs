@@ -1,5 +1,5 @@
 //! Several threads: the same results, statuses and errors as one.
-#![cfg(feature = "rayon")]
+#![cfg(feature = "threads")]
 
 use crate::common::{
     self, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Scheduler, Shape, Shapes, check, failed,
