@@ -249,7 +249,8 @@ impl Rules {
         if self.take(job, job.src_len, 0) && self.take_profile(job, job.src_len) {
             return None;
         }
-        self.refusal_of_one(key, job)
+        // A copy: if the job's own address were passed on, all of it would be stored.
+        self.refusal_of_one(key, &{ *job })
     }
 
     #[cold]

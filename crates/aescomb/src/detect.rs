@@ -26,20 +26,20 @@ fn has(what: u8) -> bool {
     CPU.load(Ordering::Relaxed) & what != 0
 }
 
-/// Asks, unless that was done before: before this, the CPU is known to have nothing. Whether it was
-/// the first time.
+/// Asks, unless that was done before: before this, the CPU is known to have nothing.
 ///
 /// By itself, and not part of each question: callers would save their registers for the call.
 #[inline(always)]
-pub(crate) fn ask() -> bool {
-    CPU.load(Ordering::Relaxed) == 0 && first()
+pub(crate) fn ask() {
+    if CPU.load(Ordering::Relaxed) == 0 {
+        first();
+    }
 }
 
 #[cold]
 #[inline(never)]
-fn first() -> bool {
+fn first() {
     CPU.store(found() | KNOWN, Ordering::Relaxed);
-    true
 }
 
 #[target_feature(enable = "xsave")]

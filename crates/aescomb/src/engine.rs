@@ -18,7 +18,7 @@ use crate::few::{
 use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
-use crate::job::{Alike, Job, one_by_one};
+use crate::job::{Alike, Job, Rest, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::{DerivedKeys, LaneKeys};
 #[cfg(feature = "research")]
@@ -160,31 +160,37 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     work.alike.texts() && first <= short || crowded
 }
 
-/// Runs `G` on one message, with the widest registers there are. Whether its tag is right, if it
+/// Runs `G` on one message, with the widest registers there are, as a [`Run`](crate::job::Run). Whether its tag is right, if it
 /// `COMPARES` one.
 #[inline(always)]
-pub(crate) fn one<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
+pub(crate) fn one<G: Program, const COMPARES: bool>(
+    key: &Expanded,
+    text: (*const u8, *mut u8),
+    len: usize,
+    nonce: *const u8,
+    rest: &Rest,
+) -> bool {
     if const { one_lane_is_all::<G>() } {
-        dispatch!(widest, one_again::<G, COMPARES>(key, job), s => kernel_one::<_, G, COMPARES>(s.narrow(), key, job))
+        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s.narrow(), key, text, len, nonce, rest))
     } else {
-        dispatch!(widest, one_again::<G, COMPARES>(key, job), s => kernel_one::<_, G, COMPARES>(s, key, job))
+        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s, key, text, len, nonce, rest))
     }
 }
 
-/// The same, once it is known what the CPU is.
-#[cfg_attr(any(not(target_arch = "x86_64"), test), allow(dead_code))]
-#[cold]
-#[inline(never)]
-fn one_again<G: Program, const COMPARES: bool>(key: &Expanded, job: &Job) -> bool {
-    one::<G, COMPARES>(key, job)
-}
-
 #[inline(always)]
-fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(s: S, key: &Expanded, job: &Job) -> bool {
-    // All that it takes fits in registers.
-    s.enter(
+fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
+    s: S,
+    key: &Expanded,
+    text: (*const u8, *mut u8),
+    len: usize,
+    nonce: *const u8,
+    rest: &Rest,
+) -> bool {
+    s.enter_with(
+        (key, text, len, nonce, rest),
         #[inline(always)]
-        move || {
+        move |key, text, len, nonce, rest| {
+            let job = &Job::of(text, len, nonce, rest);
             if !COMPARES {
                 one_message::<S, G>(s, key, job, None, true);
                 return true;
@@ -258,7 +264,8 @@ fn one_message<S: Isa, G: Program>(
     {
         return alone::<S, G>(s, key, tables, job, verdict);
     }
-    in_one_lane::<S, G>(s, key, job, verdict);
+    // A copy: if the job's own address were passed on, all of it would be stored.
+    in_one_lane::<S, G>(s, key, &{ *job }, verdict);
 }
 
 /// The tables for one message of `G`, if the key keeps them for kernels of this width, or it is

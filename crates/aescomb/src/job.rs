@@ -11,6 +11,7 @@
 
 use crate::block::{Aligned, Block};
 use crate::bytes::{self, padding_len};
+use crate::expanded::Expanded;
 use crate::key::AnyKey;
 use crate::mode::Op;
 use crate::status::Status;
@@ -133,6 +134,21 @@ pub(crate) fn one_by_one() {
 
 const _: () = assert!(size_of::<Aligned<Job>>() == size_of::<Job>());
 
+/// What does one message by itself, which was checked: the key, where its text is and where the result
+/// goes, the text's length, the nonce. All these are passed in registers, which is why they are no
+/// job: a short message is done sooner than one is stored and loaded again. Whether the message's tag
+/// is right, if it is compared.
+pub(crate) type Run = fn(&Expanded, (*const u8, *mut u8), usize, *const u8, &Rest) -> bool;
+
+/// What a message by itself has besides, which in some modes is nothing but the nonce's length.
+pub(crate) struct Rest {
+    data: *const u8,
+    data_len: usize,
+    tag: *mut u8,
+    nonce_len: u32,
+    tag_len: u32,
+}
+
 impl Aligned<Job> {
     #[inline(always)]
     pub(crate) fn jobs(memory: &[Aligned<Job>]) -> &[Job] {
@@ -169,6 +185,43 @@ impl Job {
         key_index: 0,
         components: 0,
     };
+
+    /// The job that a [`Run`] is for.
+    #[inline(always)]
+    pub(crate) fn of(
+        (src, dst): (*const u8, *mut u8),
+        len: usize,
+        nonce: *const u8,
+        rest: &Rest,
+    ) -> Job {
+        Job {
+            src,
+            dst,
+            len,
+            nonce,
+            data: rest.data,
+            data_len: rest.data_len,
+            tag: rest.tag,
+            nonce_len: rest.nonce_len,
+            tag_len: rest.tag_len,
+            components: u32::from(!rest.data.is_null()),
+            ..Job::NONE
+        }
+    }
+
+    /// Does it by `run`.
+    #[inline(always)]
+    pub(crate) fn run(&self, run: Run, key: &Expanded) -> bool {
+        debug_assert!(self.components == u32::from(!self.data.is_null()));
+        let rest = &Rest {
+            data: self.data,
+            data_len: self.data_len,
+            tag: self.tag,
+            nonce_len: self.nonce_len,
+            tag_len: self.tag_len,
+        };
+        run(key, (self.src, self.dst), self.len, self.nonce, rest)
+    }
 
     /// The same, with the text that was written.
     #[inline(always)]

@@ -28,6 +28,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::encrypt`](crate::Comb::encrypt).
+    #[inline]
     pub fn encrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, Error> {
         made(self.single::<ENCRYPT>(Message::new(text).nonce(nonce)))
     }
@@ -36,6 +37,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the result is wiped.
+    #[inline]
     pub fn decrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, OpenError> {
         self.single::<DECRYPT>(Message::new(text).nonce(nonce))
     }
@@ -57,6 +59,7 @@ impl<M: CipherMode> Key<M> {
     /// # Errors
     /// As [`Comb::encrypt`](crate::Comb::encrypt); a padded mode needs room that a slice does not say
     /// it has, and takes a [`Text`].
+    #[inline]
     pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
         self.encrypt(nonce, Text::in_place(data)).map(|_| ())
     }
@@ -65,6 +68,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the data is wiped.
+    #[inline]
     pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, OpenError> {
         self.decrypt(nonce, Text::in_place(data))
     }
@@ -88,6 +92,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::mac`](crate::Comb::mac).
+    #[inline]
     pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         self.mac_with_nonce(&[], data, tag)
     }
@@ -96,6 +101,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::mac`](crate::Comb::mac).
+    #[inline]
     pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         let text = Text::read_only(data);
         made(self.single::<MAC>(Message::new(text).nonce(nonce).tag(tag))).map(|_| ())
@@ -105,6 +111,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::verify`](crate::Comb::verify).
+    #[inline]
     pub fn verify(&self, data: &[u8], tag: &[u8]) -> Result<(), OpenError> {
         self.verify_with_nonce(&[], data, tag)
     }
@@ -113,6 +120,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::verify`](crate::Comb::verify).
+    #[inline]
     pub fn verify_with_nonce(
         &self,
         nonce: &[u8],
@@ -144,6 +152,7 @@ impl<M: AeadMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::seal`](crate::Comb::seal).
+    #[inline]
     pub fn seal(
         &self,
         nonce: &[u8],
@@ -164,6 +173,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::open`](crate::Comb::open); with a wrong tag, the result is wiped. A mode that
     /// does not tell how long the message is takes a batch of one.
+    #[inline]
     pub fn open(
         &self,
         nonce: &[u8],
@@ -197,6 +207,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::seal`](crate::Comb::seal); a mode whose sealed text is longer needs room that a slice
     /// does not say it has, and takes a [`Text`].
+    #[inline]
     pub fn seal_in_place(
         &self,
         nonce: &[u8],
@@ -214,6 +225,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::open`](crate::Comb::open); with a wrong tag, the data is wiped. A mode that
     /// does not tell how long the message is takes a batch of one.
+    #[inline]
     pub fn open_in_place(
         &self,
         nonce: &[u8],
@@ -228,11 +240,8 @@ impl<M: AeadMode> Key<M> {
 impl<M: Kernels> Key<M> {
     /// One message, whose tag is not attached: the bytes of its result.
     #[inline(always)]
-    pub(crate) fn single<const OP: u8>(
-        &self,
-        mut message: Message<'_>,
-    ) -> Result<usize, OpenError> {
-        M::single::<OP>(self.expanded(), message.job_mut())
+    pub(crate) fn single<const OP: u8>(&self, message: Message<'_>) -> Result<usize, OpenError> {
+        M::single::<OP>(self.expanded(), message.job())
     }
 }
 

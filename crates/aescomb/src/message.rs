@@ -50,14 +50,9 @@ impl<'a> Message<'a> {
         }
     }
 
-    #[cfg(feature = "rustcrypto")]
+    #[inline(always)]
     pub(crate) fn job(&self) -> &Job {
         &self.job
-    }
-
-    #[inline(always)]
-    pub(crate) fn job_mut(&mut self) -> &mut Job {
-        &mut self.job
     }
 
     /// Sets the nonce: initialisation vector or initial counter block.

@@ -19,7 +19,7 @@ use crate::backend::Backend;
 use crate::engine::{Work, batch, one};
 use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
-use crate::job::Job;
+use crate::job::{Job, Rest, Run};
 use crate::mode::{Info, Kind, Op, modes};
 use crate::pass::is_aes_128;
 use crate::single::single;
@@ -68,7 +68,7 @@ mod xts;
 pub(crate) use cbc::Encrypt as CbcEncrypt;
 
 mod sealed {
-    use super::{Backend, Expanded, Job, Mode, OpenError, Work};
+    use super::{Backend, Expanded, Job, Mode, OpenError, Rest, Work};
 
     /// What calls need of a mode. `pub` in a private module: nobody else can implement it.
     #[allow(private_interfaces)]
@@ -80,15 +80,27 @@ mod sealed {
         /// Runs a batch: decryption, opening.
         fn backward(mode: Mode, backend: Backend, work: &mut Work<'_>);
         /// Checks one message and does it.
-        fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError>;
+        fn single<const OP: u8>(key: &Expanded, job: &Job) -> Result<usize, OpenError>;
     }
 
-    /// The two operations of a mode on one message that was checked: functions of their own,
-    /// compiled in this crate once. Whether its tag is right, if it is compared.
+    /// The two operations of a mode on one message, each a [`Run`]: functions of their own, compiled
+    /// in this crate once.
     #[allow(private_interfaces)]
     pub trait Single {
-        fn forward_single(key: &Expanded, job: &Job) -> bool;
-        fn backward_single(key: &Expanded, job: &Job) -> bool;
+        fn forward_single(
+            key: &Expanded,
+            text: (*const u8, *mut u8),
+            len: usize,
+            nonce: *const u8,
+            rest: &Rest,
+        ) -> bool;
+        fn backward_single(
+            key: &Expanded,
+            text: (*const u8, *mut u8),
+            len: usize,
+            nonce: *const u8,
+            rest: &Rest,
+        ) -> bool;
     }
 }
 pub(crate) use sealed::Kernels;
@@ -176,7 +188,7 @@ impl Kernels for AnyMode {
     }
 
     #[inline(always)]
-    fn single<const OP: u8>(key: &Expanded, job: &mut Job) -> Result<usize, OpenError> {
+    fn single<const OP: u8>(key: &Expanded, job: &Job) -> Result<usize, OpenError> {
         let (mode, op) = (key.mode(), Op::ALL[OP as usize]);
         if !mode.kind().has(op) {
             return Err(no_operation(mode, op).into());
@@ -240,7 +252,7 @@ macro_rules! register {
                 #[inline(always)]
                 fn single<const OP: u8>(
                     key: &Expanded,
-                    job: &mut Job,
+                    job: &Job,
                 ) -> Result<usize, OpenError> {
                     let [forward, backward] = const { Kind::$kind.ops() };
                     let run = if OP == forward as u8 {
@@ -259,14 +271,26 @@ macro_rules! register {
             $(#[cfg($cfg)])?
             impl Single for $name {
                 #[inline(never)]
-                fn forward_single(key: &Expanded, job: &Job) -> bool {
-                    one::<<$name as Registered>::Forward, false>(key, job)
+                fn forward_single(
+                    key: &Expanded,
+                    text: (*const u8, *mut u8),
+                    len: usize,
+                    nonce: *const u8,
+                    rest: &Rest,
+                ) -> bool {
+                    one::<<$name as Registered>::Forward, false>(key, text, len, nonce, rest)
                 }
 
                 #[inline(never)]
-                fn backward_single(key: &Expanded, job: &Job) -> bool {
+                fn backward_single(
+                    key: &Expanded,
+                    text: (*const u8, *mut u8),
+                    len: usize,
+                    nonce: *const u8,
+                    rest: &Rest,
+                ) -> bool {
                     const COMPARES: bool = Kind::$kind.has(Op::Verify) || Kind::$kind.has(Op::Open);
-                    one::<<$name as Registered>::Backward, COMPARES>(key, job)
+                    one::<<$name as Registered>::Backward, COMPARES>(key, text, len, nonce, rest)
                 }
             }
 
@@ -324,7 +348,7 @@ macro_rules! register {
             }
 
             /// What does one message.
-            fn one(self, op: Op) -> fn(&Expanded, &Job) -> bool {
+            fn one(self, op: Op) -> Run {
                 let back = matches!(op, Op::Decrypt | Op::Verify | Op::Open);
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name if back => $name::backward_single,

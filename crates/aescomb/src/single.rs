@@ -3,7 +3,7 @@
 use crate::admission::Rules;
 use crate::error::{Failed, OpenError};
 use crate::expanded::Expanded;
-use crate::job::Job;
+use crate::job::{Job, Run};
 use crate::mode::Op;
 use alloc::vec::Vec;
 
@@ -21,17 +21,18 @@ pub(crate) const OPEN: u8 = Op::Open as u8;
 pub(crate) fn single<const OP: u8>(
     rules: &'static Rules,
     key: &Expanded,
-    job: &mut Job,
-    run: fn(&Expanded, &Job) -> bool,
+    job: &Job,
+    run: Run,
 ) -> Result<usize, OpenError> {
     if let Some(refusal) = rules.refusal_of(key, job) {
         return Err(refusal.into());
     }
     rules.before(job);
-    let good = run(key, job);
+    let good = job.run(run, key);
     match good.then(|| rules.after(job)).flatten() {
         Some(len) => Ok(len),
-        None => Err(failed::<OP>(job)),
+        // A copy: if the job's own address were passed on, all of it would be stored.
+        None => Err(failed::<OP>(&{ *job })),
     }
 }
 

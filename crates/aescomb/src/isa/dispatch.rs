@@ -4,8 +4,8 @@
 /// `$serial` says so, code is also made for those that only serial modes gain from, and
 /// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
-    // The widest that this CPU has. If it was not known, it is asked first, and `$again` does the same.
-    (widest, $again:expr, $s:ident => $body:expr) => {{
+    // The widest that this CPU has, as is known since there is a key.
+    (widest, $s:ident => $body:expr) => {{
         #[cfg(all(target_arch = "x86_64", not(test)))]
         {
             use $crate::isa::{Ni, Vaes256, Vaes512};
@@ -17,9 +17,6 @@ macro_rules! dispatch {
             }
             if let Some($s) = Ni::known() {
                 return $body;
-            }
-            if $crate::detect::ask() {
-                return $again;
             }
         }
         let $s = $crate::isa::Portable::<4>;

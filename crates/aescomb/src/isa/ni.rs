@@ -34,6 +34,18 @@ unsafe impl InstructionSet for AesNi {
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
         f()
     }
+
+    #[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
+    unsafe fn run_with<A, B, C, D, E, R>(
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        e: E,
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        f(a, b, c, d, e)
+    }
 }
 
 impl Vector for __m128i {

@@ -396,6 +396,15 @@ impl<const N: usize> Isa for Portable<N> {
         f()
     }
 
+    #[inline(never)]
+    fn enter_with<A, B, C, D, E, R>(
+        self,
+        (a, b, c, d, e): (A, B, C, D, E),
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        f(a, b, c, d, e)
+    }
+
     fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
         for (raw, key) in raw.iter().zip(out) {
             expand(raw, key, which);

@@ -35,6 +35,19 @@ unsafe impl InstructionSet for Avx2 {
         align_stack::<__m256i>();
         f()
     }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+    unsafe fn run_with<A, B, C, D, E, R>(
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        e: E,
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        align_stack::<__m256i>();
+        f(a, b, c, d, e)
+    }
 }
 
 impl Vector for __m256i {

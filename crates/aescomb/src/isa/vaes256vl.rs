@@ -35,4 +35,17 @@ unsafe impl InstructionSet for Avx512Vl {
         align_stack::<__m256i>();
         f()
     }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
+    unsafe fn run_with<A, B, C, D, E, R>(
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        e: E,
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        align_stack::<__m256i>();
+        f(a, b, c, d, e)
+    }
 }

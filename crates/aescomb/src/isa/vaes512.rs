@@ -36,6 +36,19 @@ unsafe impl InstructionSet for Avx512 {
         align_stack::<__m512i>();
         f()
     }
+
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
+    unsafe fn run_with<A, B, C, D, E, R>(
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        e: E,
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        align_stack::<__m512i>();
+        f(a, b, c, d, e)
+    }
 }
 
 /// The first `len` bytes of a block.

@@ -54,6 +54,19 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
     /// # Safety
     /// The CPU has them.
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R;
+
+    /// The same with arguments.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn run_with<A, B, C, D, E, R>(
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        e: E,
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R;
 }
 
 /// Has the compiler align the stack of the function that it is inlined in, for registers of type `V`
@@ -156,6 +169,16 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         // SAFETY: the token says the CPU has the features.
         unsafe { S::run(f) }
+    }
+
+    #[inline(always)]
+    fn enter_with<A, B, C, D, E, R>(
+        self,
+        (a, b, c, d, e): (A, B, C, D, E),
+        f: impl FnOnce(A, B, C, D, E) -> R,
+    ) -> R {
+        // SAFETY: the token says the CPU has the features.
+        unsafe { S::run_with(a, b, c, d, e, f) }
     }
 
     fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {

@@ -66,7 +66,9 @@ impl<A> Cmac<A> {
         for part in rows.chunks(PART) {
             let result = &mut scratch[..part.len()];
             let message = Message::new(Text::copy(part, result)).nonce(&self.chain);
-            one::<CbcEncrypt, false>(self.key.expanded(), message.job());
+            message
+                .job()
+                .run(one::<CbcEncrypt, false>, self.key.expanded());
             if let Some(chain) = scratch[..part.len()].last_chunk() {
                 self.chain = *chain;
             }
