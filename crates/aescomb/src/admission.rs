@@ -54,6 +54,9 @@ pub(crate) struct Rules {
     grow: usize,
     keep: usize,
     least_result: usize,
+    /// See [`Rules::pointers`].
+    pointers: usize,
+    optional: usize,
     /// Every message gets a verdict of its own.
     pub judges: bool,
     /// There is something to do before or after the message itself.
@@ -116,6 +119,8 @@ impl Rules {
             i += 1;
         }
         let (shortest, longest) = info.nonce_bytes;
+        let writes = !matches!(input, Lengths::TagOnly);
+        let (pointers, optional) = Rules::pointers(writes, shortest, !info.tag_bytes.is_empty());
         Rules {
             op,
             lengths: info.lengths,
@@ -143,6 +148,8 @@ impl Rules {
                 _ => !0,
             },
             least_result: if filled { 16 } else { 0 },
+            pointers,
+            optional,
             judges: matches!(op, Op::Decrypt) && shrinks || matches!(op, Op::Verify | Op::Open),
             frames: shrinks || filled || untold,
             untold: untold && matches!(op, Op::Open),

@@ -430,6 +430,24 @@ fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, &Tables), work: &mut Wor
     work.skip(done);
 }
 
+/// Whether messages have counters enough to pay for a table of first rounds.
+#[inline(always)]
+fn are_many(jobs: &[Job], alike: Alike) -> bool {
+    if alike.texts() {
+        return jobs
+            .first()
+            .map_or(0, |job| job.len)
+            .saturating_mul(jobs.len())
+            >= MANY_COUNTERS;
+    }
+    let mut bytes = 0;
+    jobs.iter().any(|job| {
+        one_by_one();
+        bytes += job.len;
+        bytes >= MANY_COUNTERS
+    })
+}
+
 #[inline(never)]
 fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     // In the caller's order: those that are better done by themselves.
@@ -440,9 +458,10 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
             return;
         }
     }
-    s.enter(
+    s.enter_with(
+        (work, solos, (), (), ()),
         #[inline(always)]
-        || {
+        |work, solos, (), (), ()| {
             let made;
             let shared = match work.keys {
                 KeySet::Shared(key) => {
@@ -455,14 +474,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                 drive::<S, G>(s, work, shared, solos);
             } else if let Some(keys) = shared {
                 let key = work.keys.get(0);
-                let mut bytes = 0;
-                let pays = || {
-                    work.jobs.iter().any(|job| {
-                        one_by_one();
-                        bytes += job.len;
-                        bytes >= MANY_COUNTERS
-                    })
-                };
+                let pays = || are_many(work.jobs, work.alike);
                 let first = first_rounds::<S, G::First>(s, key, pays);
                 for job in work.jobs {
                     span::<S, G::First>(s, (keys, key), first, job);
@@ -1004,9 +1016,10 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
     if const { T::LANES != N } {
         return 0;
     }
-    s.enter(
+    s.enter_with(
+        (t, (key, tables), jobs, verdicts, ()),
         #[inline(always)]
-        || {
+        |t, (key, tables), jobs, verdicts, ()| {
             // Made here: if the caller's were passed by reference, the caller's loops could not
             // keep them in registers.
             let keys = s.keys(key, G::First::SHAPE.uses);

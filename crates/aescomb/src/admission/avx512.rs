@@ -5,7 +5,7 @@
 //! inside whose `enter` everything runs; and on the layout of [`Job`], which is asserted.
 #![allow(unsafe_code)]
 
-use super::scalar::{DATA, DST, NONCE, Pointers, SRC, TAG};
+use super::scalar::{DATA, DATA_LEN, DST, DST_LEN, NONCE, Pointers, SRC, TAG};
 use super::{Attached, LONG, Rules, SIGN};
 use crate::isa::{Isa, Vaes512};
 use crate::job::Job;
@@ -13,10 +13,8 @@ use crate::status::Status;
 use core::arch::x86_64::*;
 use core::mem::offset_of;
 
-/// Places of members in the first register, which has eight.
+/// The place of a member in the first register, which has eight.
 const SRC_LEN: usize = offset_of!(Job, src_len) / 8;
-const DST_LEN: usize = offset_of!(Job, dst_len) / 8;
-const DATA_LEN: usize = offset_of!(Job, data_len) / 8;
 const _: () = {
     let places = [SRC, SRC_LEN, DST, DST_LEN, NONCE, DATA, DATA_LEN, TAG];
     let mut i = 0;
@@ -83,17 +81,17 @@ const IN_PLACE: u8 = 3;
 #[inline(never)]
 unsafe fn look<const FOREIGN: bool, const KIND: u8>(
     s: Vaes512,
-    (rules, one_key): (&Rules, bool),
-    (first, count): (*mut Job, usize),
-    mut key_index: u32,
-    attached: Attached,
+    call: (&Rules, bool),
+    jobs: (*mut Job, usize),
+    key_index: u32,
+    Attached { shorter, longer }: Attached,
 ) -> Option<(bool, bool)> {
-    let Attached { shorter, longer } = attached;
-    let in_one = const { FOREIGN && KIND != GENERAL };
-    s.enter(
+    s.enter_with(
+        (call, jobs, key_index, (shorter, longer), ()),
         #[inline(always)]
         // SAFETY: the token, and the caller's.
-        move || unsafe {
+        |(rules, one_key), (first, count), mut key_index, (shorter, longer), ()| unsafe {
+            let in_one = const { FOREIGN && KIND != GENERAL };
             let each = |n: usize| _mm512_set1_epi64(n as i64);
             let (off, more) = (each(shorter), each(longer));
             let (grow, keep) = (each(rules.grow), each(rules.keep));
@@ -206,13 +204,13 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
             bad |= _mm256_mask_test_epi64_mask(of_profile, profiles, profiles);
             let mut bad = u32::from(bad | overlap & 1 << DST) | numbers;
             if FOREIGN {
-                let mut lengths = [0usize; 8];
-                _mm512_storeu_si512(lengths.as_mut_ptr().cast(), members);
                 let pointers = Pointers {
                     all: usize::from(all),
                     any: usize::from(any),
-                    dst_len: lengths[DST_LEN],
-                    data_len: lengths[DATA_LEN],
+                };
+                let attached = match KIND {
+                    GENERAL => Attached { shorter, longer },
+                    _ => Attached::APART,
                 };
                 bad |= u32::from(pointers.bad(rules, attached) != 0);
             }

@@ -15,15 +15,16 @@ pub(super) const NONCE: usize = offset_of!(Job, nonce) / 8;
 pub(super) const DATA: usize = offset_of!(Job, data) / 8;
 pub(super) const TAG: usize = offset_of!(Job, tag) / 8;
 
-/// What foreign jobs point to.
+pub(super) const DST_LEN: usize = offset_of!(Job, dst_len) / 8;
+pub(super) const DATA_LEN: usize = offset_of!(Job, data_len) / 8;
+
+/// Which pointers and lengths of foreign jobs are not null: a bit at the place of each.
 #[derive(Clone, Copy)]
 pub(super) struct Pointers {
-    /// Those that all jobs have, and those that any has: a bit at the place of each.
+    /// In all jobs.
     pub all: usize,
+    /// In any.
     pub any: usize,
-    /// Bits that any of these lengths has.
-    pub dst_len: usize,
-    pub data_len: usize,
 }
 
 impl Pointers {
@@ -33,34 +34,37 @@ impl Pointers {
             | usize::from(!job.dst.is_null()) << DST
             | usize::from(!job.nonce.is_null()) << NONCE
             | usize::from(!job.data.is_null()) << DATA
-            | usize::from(!job.tag.is_null()) << TAG;
+            | usize::from(!job.tag.is_null()) << TAG
+            | usize::from(job.dst_len != 0) << DST_LEN
+            | usize::from(job.data_len != 0) << DATA_LEN;
         self.all &= there;
         self.any |= there;
-        self.dst_len |= job.dst_len;
-        self.data_len |= job.data_len;
     }
 
     /// Not 0 unless every pointer that is used is there, and associated data in all jobs or in
     /// none.
+    #[inline(always)]
     pub(super) fn bad(self, rules: &Rules, attached: Attached) -> usize {
-        let Pointers {
-            all,
-            any,
-            dst_len,
-            data_len,
-        } = self;
-        let apart = attached == Attached::APART;
-        let used = 1 << SRC
-            | usize::from(rules.writes()) << DST
-            | usize::from(rules.nonce.0 > 0) << NONCE
-            | usize::from(rules.tag != 1 && apart) << TAG;
+        let Pointers { all, any } = self;
+        let used = match attached == Attached::APART {
+            true => rules.pointers,
+            false => rules.pointers & !(1 << TAG),
+        };
         // Without a pointer no bytes, of a destination that is not used, too, and a nonce that
         // may be left out likewise.
         used & !all
-            | (all ^ any) & 1 << DATA
-            | (usize::from(all & 1 << DST == 0) * dst_len)
-            | (usize::from(any & 1 << DATA == 0) * data_len)
-            | usize::from(rules.nonce.0 == 0) & usize::from((all ^ any) & 1 << NONCE != 0)
+            | (all ^ any) & (1 << DATA | rules.optional)
+            | (!all >> DST & any >> DST_LEN & 1)
+            | (!any >> DATA & any >> DATA_LEN & 1)
+    }
+}
+
+impl Rules {
+    /// Pointers that every message has, and those that all have or none.
+    pub(super) const fn pointers(writes: bool, least_nonce: usize, tags: bool) -> (usize, usize) {
+        let nonce = (least_nonce > 0) as usize;
+        let used = 1 << SRC | (writes as usize) << DST | nonce << NONCE | (tags as usize) << TAG;
+        (used, (1 - nonce) << NONCE)
     }
 }
 
@@ -85,8 +89,6 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
     let mut pointers = Pointers {
         all: usize::MAX,
         any: 0,
-        dst_len: 0,
-        data_len: 0,
     };
     let mut job = first;
     // SAFETY: they are the caller's.
