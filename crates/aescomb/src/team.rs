@@ -316,26 +316,55 @@ struct Stretches<P> {
 struct Apart<T>(T);
 
 /// What there is to do, a share for each thread: of a batch in memory that was there before, a thread has
-/// the same part again, which its cache may still hold. When its own is done, it helps with others.
-struct Shares(Vec<Apart<(AtomicUsize, usize)>>);
+/// the same part again, which its cache may still hold.
+struct Shares(Vec<Apart<Share>>);
+
+struct Share {
+    next: AtomicUsize,
+    end: usize,
+    /// Its thread has begun, and so will do what is left of it.
+    begun: AtomicBool,
+}
 
 impl Shares {
     /// Of `count` for so many threads.
     fn new(count: usize, threads: usize) -> Shares {
         let at = |i| count * i / threads;
-        let share = |i| Apart((AtomicUsize::new(at(i)), at(i + 1)));
-        Shares((0..threads).map(share).collect())
+        let share = |i| Share {
+            next: AtomicUsize::new(at(i)),
+            end: at(i + 1),
+            begun: AtomicBool::new(false),
+        };
+        Shares((0..threads).map(share).map(Apart).collect())
     }
 
-    /// The next one for thread `number`.
+    fn begin(&self, number: usize) {
+        self.0[number].0.begun.store(true, Ordering::Relaxed);
+    }
+
+    /// The next one for thread `number`: of its own share, then of others.
     fn next(&self, number: usize) -> Option<usize> {
-        let shares = self.0[number..].iter().chain(&self.0[..number]);
-        let mut taken = shares.filter_map(|Apart((next, end))| {
-            // No more often than once a thread beyond the end.
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            (i < *end).then_some(i)
-        });
-        taken.next()
+        let others = self.0[number + 1..].iter().chain(&self.0[..number]);
+        let own = self.0[number].0.take();
+        own.or_else(|| others.filter_map(|share| share.0.help()).next())
+    }
+}
+
+impl Share {
+    fn take(&self) -> Option<usize> {
+        // No more often than once a thread beyond the end.
+        let i = self.next.fetch_add(1, Ordering::Relaxed);
+        (i < self.end).then_some(i)
+    }
+
+    /// For another thread. The last one is its own thread's, which has it done sooner than it would
+    /// take to move it to another cache, if it is there at all.
+    fn help(&self) -> Option<usize> {
+        let keeps = usize::from(self.begun.load(Ordering::Relaxed));
+        match self.next.load(Ordering::Relaxed) + keeps < self.end {
+            true => self.take(),
+            false => None,
+        }
     }
 }
 
@@ -364,6 +393,7 @@ impl<P: Batch> Stretches<P> {
     /// what thread `number` does.
     fn work(&self, call: &Call<'_>, run: Run, number: usize, comb: &mut Comb) {
         let next = |of: &Shares| of.next(number).map(|i| (i, locked(&self.all[i])));
+        self.to_check.begin(number);
         let mut checked = Checked { of: self, count: 0 };
         while let Some((i, mut stretch)) = next(&self.to_check) {
             checked.count += 1;
@@ -378,6 +408,7 @@ impl<P: Batch> Stretches<P> {
         if self.stopped.load(Ordering::Relaxed) {
             return;
         }
+        self.to_do.begin(number);
         let mut failed = Vec::new();
         while let Some((i, mut stretch)) = next(&self.to_do) {
             let (part, Some(alike)) = &mut *stretch else {
@@ -484,6 +515,26 @@ mod tests {
         for (messages, others) in [(0, 0), (262, 0), (263, 1), (393, 1), (394, 2), (19999, 2)] {
             assert_eq!(count(&team, messages), others, "{messages} messages");
         }
+    }
+
+    /// A thread does what others have not begun, and leaves to those that have what they do last.
+    #[test]
+    fn shares_are_taken_once() {
+        let taken = |shares: &Shares, number: usize| -> Vec<usize> {
+            core::iter::from_fn(|| shares.next(number)).collect()
+        };
+        let shares = Shares::new(10, 3);
+        shares.begin(1);
+        assert_eq!(taken(&shares, 1), [3, 4, 5, 6, 7, 8, 9, 0, 1, 2]);
+        assert_eq!(taken(&shares, 0), []);
+        let shares = Shares::new(10, 3);
+        shares.begin(0);
+        shares.begin(2);
+        assert_eq!(taken(&shares, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(taken(&shares, 2), [9]);
+        let shares = Shares::new(2, 3);
+        shares.begin(0);
+        assert_eq!(taken(&shares, 0), [0, 1]);
     }
 
     #[test]
