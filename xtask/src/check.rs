@@ -227,12 +227,13 @@ impl fmt::Display for Kernel<'_> {
     }
 }
 
-/// The instruction set that a function is the `run` of, by its file, and what it runs:
+/// The instruction set that a function is the `run` or `run_with` of, by its file, and what it runs:
 /// `<aescomb::isa::ni::AesNi as aescomb::isa::x86::InstructionSet>::run::<...>`
 fn run(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix("<aescomb::isa::")?;
-    let (set, rest) = rest.split_once("InstructionSet>::run::<")?;
-    Some((set.split("::").next()?, rest))
+    let (set, rest) = rest.split_once("InstructionSet>::run")?;
+    let rest = rest.strip_prefix("_with").unwrap_or(rest);
+    Some((set.split("::").next()?, rest.strip_prefix("::<")?))
 }
 
 /// Of a `run::<aescomb::engine::kernel<aescomb::isa::x86::X86<aescomb::isa::ni::AesNi, 8, 8>,

@@ -160,8 +160,8 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     work.alike.texts() && first <= short || crowded
 }
 
-/// Runs `G` on one message, with the widest registers there are, as a [`Run`](crate::job::Run). Whether its tag is right, if it
-/// `COMPARES` one.
+/// Runs `G` on one message, with the widest registers there are: a [`RunOne`](crate::job::RunOne), of a
+/// message whose tag it `COMPARES`, or makes.
 #[inline(always)]
 pub(crate) fn one<G: Program, const COMPARES: bool>(
     key: &Expanded,

@@ -138,7 +138,7 @@ const _: () = assert!(size_of::<Aligned<Job>>() == size_of::<Job>());
 /// goes, the text's length, the nonce. All these are passed in registers, which is why they are no
 /// job: a short message is done sooner than one is stored and loaded again. Whether the message's tag
 /// is right, if it is compared.
-pub(crate) type Run = fn(&Expanded, (*const u8, *mut u8), usize, *const u8, &Rest) -> bool;
+pub(crate) type RunOne = fn(&Expanded, (*const u8, *mut u8), usize, *const u8, &Rest) -> bool;
 
 /// What a message by itself has besides, which in some modes is nothing but the nonce's length.
 pub(crate) struct Rest {
@@ -186,7 +186,7 @@ impl Job {
         components: 0,
     };
 
-    /// The job that a [`Run`] is for.
+    /// The job that a [`RunOne`] is for.
     #[inline(always)]
     pub(crate) fn of(
         (src, dst): (*const u8, *mut u8),
@@ -211,7 +211,7 @@ impl Job {
 
     /// Does it by `run`.
     #[inline(always)]
-    pub(crate) fn run(&self, run: Run, key: &Expanded) -> bool {
+    pub(crate) fn run_one(&self, run: RunOne, key: &Expanded) -> bool {
         debug_assert!(self.components == u32::from(!self.data.is_null()));
         let rest = &Rest {
             data: self.data,

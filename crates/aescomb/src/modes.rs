@@ -19,7 +19,7 @@ use crate::backend::Backend;
 use crate::engine::{Work, batch, one};
 use crate::error::{Allowed, Error, Field, OpenError};
 use crate::expanded::Expanded;
-use crate::job::{Job, Rest, Run};
+use crate::job::{Job, Rest, RunOne};
 use crate::mode::{Info, Kind, Op, modes};
 use crate::pass::is_aes_128;
 use crate::single::single;
@@ -83,7 +83,7 @@ mod sealed {
         fn single<const OP: u8>(key: &Expanded, job: &Job) -> Result<usize, OpenError>;
     }
 
-    /// The two operations of a mode on one message, each a [`Run`]: functions of their own, compiled
+    /// The two operations of a mode on one message, each a [`RunOne`]: functions of their own, compiled
     /// in this crate once.
     #[allow(private_interfaces)]
     pub trait Single {
@@ -348,7 +348,7 @@ macro_rules! register {
             }
 
             /// What does one message.
-            fn one(self, op: Op) -> Run {
+            fn one(self, op: Op) -> RunOne {
                 let back = matches!(op, Op::Decrypt | Op::Verify | Op::Open);
                 match self {
                     $($(#[cfg($cfg)])? Mode::$name if back => $name::backward_single,

@@ -3,7 +3,7 @@
 use crate::admission::Rules;
 use crate::error::{Failed, OpenError};
 use crate::expanded::Expanded;
-use crate::job::{Job, Run};
+use crate::job::{Job, RunOne};
 use crate::mode::Op;
 use alloc::vec::Vec;
 
@@ -22,13 +22,13 @@ pub(crate) fn single<const OP: u8>(
     rules: &'static Rules,
     key: &Expanded,
     job: &Job,
-    run: Run,
+    run: RunOne,
 ) -> Result<usize, OpenError> {
     if let Some(refusal) = rules.refusal_of(key, job) {
         return Err(refusal.into());
     }
     rules.before(job);
-    let good = job.run(run, key);
+    let good = job.run_one(run, key);
     match good.then(|| rules.after(job)).flatten() {
         Some(len) => Ok(len),
         // A copy: if the job's own address were passed on, all of it would be stored.

@@ -68,7 +68,7 @@ impl<A> Cmac<A> {
             let message = Message::new(Text::copy(part, result)).nonce(&self.chain);
             message
                 .job()
-                .run(one::<CbcEncrypt, false>, self.key.expanded());
+                .run_one(one::<CbcEncrypt, false>, self.key.expanded());
             if let Some(chain) = scratch[..part.len()].last_chunk() {
                 self.chain = *chain;
             }
