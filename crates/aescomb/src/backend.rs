@@ -164,6 +164,16 @@ pub(crate) fn is_zen4() -> bool {
     false
 }
 
+/// Whether this CPU is known to be AMD Zen 4 or Zen 5. In serial modes, texts that were fetched first took
+/// 1.25 to 1.3 of the time in batches larger than the caches on Intel Emerald Rapids, and 0.8 on Zen 5.
+#[inline(always)]
+pub(crate) fn is_zen() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return detect::zen4() || detect::zen5();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -2,7 +2,7 @@
 //! lanes or one message at a time, and runs the kernels. One instance per mode, direction
 //! and instruction set.
 
-use crate::backend::{Backend, is_zen4};
+use crate::backend::{Backend, is_zen, is_zen4};
 use crate::block::{
     Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
 };
@@ -521,8 +521,9 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 
     let jobs: &[Job] = jobs;
     let alike = work.alike;
-    // Lanes are at more places of the memory at once than the CPU's own prefetchers follow.
-    if const { in_lanes::<G::First>() } && work.far {
+    // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
+    let follows = const { G::First::SHAPE.is_serial() } && !is_zen();
+    if const { in_lanes::<G::First>() } && work.far && !follows {
         fetch_texts(s, jobs, const { G::TWO || G::First::SHAPE.output });
     }
     let keys = &*keys;
