@@ -1017,10 +1017,10 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
     if const { T::LANES != N } {
         return 0;
     }
-    s.enter_with(
-        (t, (key, tables), jobs, verdicts, ()),
+    // Not `enter_with`: with these in registers, loops of modes with tables load two more from the stack.
+    s.enter(
         #[inline(always)]
-        |t, (key, tables), jobs, verdicts, ()| {
+        || {
             // Made here: if the caller's were passed by reference, the caller's loops could not
             // keep them in registers.
             let keys = s.keys(key, G::First::SHAPE.uses);
