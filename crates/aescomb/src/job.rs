@@ -134,13 +134,13 @@ pub(crate) fn one_by_one() {
 
 const _: () = assert!(size_of::<Aligned<Job>>() == size_of::<Job>());
 
-/// What does one message by itself, which was checked: the key, where its text is and where the result
-/// goes, the text's length, the nonce. All these are passed in registers, which is why they are no
-/// job: a short message is done sooner than one is stored and loaded again. Whether the message's tag
-/// is right, if it is compared.
+/// A function that does one message, which was checked, and returns whether its tag is right, if it
+/// compares one. It takes the key, where the text is and where the result goes, the length of the
+/// text, and the nonce. They are arguments and not members of a job because arguments stay in
+/// registers: to store a job and load it again takes longer than a short message.
 pub(crate) type RunOne = fn(&Expanded, (*const u8, *mut u8), usize, *const u8, &Rest) -> bool;
 
-/// What a message by itself has besides, which in some modes is nothing but the nonce's length.
+/// What else a [`RunOne`] takes.
 pub(crate) struct Rest {
     data: *const u8,
     data_len: usize,

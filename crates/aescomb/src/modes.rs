@@ -68,7 +68,7 @@ mod xts;
 pub(crate) use cbc::Encrypt as CbcEncrypt;
 
 mod sealed {
-    use super::{Backend, Expanded, Job, Mode, OpenError, Rest, Work};
+    use super::{Backend, Expanded, Job, Mode, OpenError, Work};
 
     /// What calls need of a mode. `pub` in a private module: nobody else can implement it.
     #[allow(private_interfaces)]
@@ -82,29 +82,8 @@ mod sealed {
         /// Checks one message and does it.
         fn single<const OP: u8>(key: &Expanded, job: &Job) -> Result<usize, OpenError>;
     }
-
-    /// The two operations of a mode on one message, each a [`RunOne`]: functions of their own, compiled
-    /// in this crate once.
-    #[allow(private_interfaces)]
-    pub trait Single {
-        fn forward_single(
-            key: &Expanded,
-            text: (*const u8, *mut u8),
-            len: usize,
-            nonce: *const u8,
-            rest: &Rest,
-        ) -> bool;
-        fn backward_single(
-            key: &Expanded,
-            text: (*const u8, *mut u8),
-            len: usize,
-            nonce: *const u8,
-            rest: &Rest,
-        ) -> bool;
-    }
 }
 pub(crate) use sealed::Kernels;
-use sealed::Single;
 
 /// A mode that is a type, such as [`Gcm`]. Sealed.
 ///
@@ -267,9 +246,10 @@ macro_rules! register {
                 }
             }
 
-            #[allow(private_interfaces)]
+            // The two operations on one message, each a `RunOne`: functions of their own, compiled in this
+            // crate once.
             $(#[cfg($cfg)])?
-            impl Single for $name {
+            impl $name {
                 #[inline(never)]
                 fn forward_single(
                     key: &Expanded,

@@ -18,14 +18,17 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread::{available_parallelism, panicking};
 use std::time::Instant;
 
-/// Runs batches on several threads: a [`Comb`] for each, and whichever is free takes the next
-/// some hundred messages. Needs feature `threads`.
+/// Runs batches on several threads, with a [`Comb`] for each. Every thread has its share of a
+/// batch, and helps with others when that is done. Needs feature `threads`.
 ///
 /// The caller's thread is one of them. The others are started by the first batch that pays for
-/// them; they look out for the next one for 100 microseconds, at work on nothing, and then sleep. To wake one
-/// takes tens of microseconds, so a batch wakes one for every 2.5 MiB that it has beside the caller's own, or 1.25 MiB in serial
-/// modes and those with tags. A batch that finds them awake, or comes within 100 microseconds of
-/// one that was large enough, takes one for every 128 KiB, or 64 KiB. No batch waits for a thread that has not begun.
+/// them. After a batch they wait for the next one for 100 microseconds, in a loop that keeps their
+/// cores busy, and then sleep.
+///
+/// To wake a thread takes tens of microseconds. A batch wakes one for every 2.5 MiB that it has
+/// beside the caller's own, or 1.25 MiB in serial modes and those with tags. Where the threads are
+/// awake, or another batch ended less than 100 microseconds ago, it takes one for every 128 KiB, or
+/// 64 KiB. No batch waits for a thread that has not begun.
 ///
 /// ```
 /// use aescomb::modes::Ctr;
@@ -50,33 +53,32 @@ pub struct Team {
 
 /// The schedulers of the other threads.
 enum Others {
-    /// Which were not started yet.
-    Idle(Vec<Comb>),
+    NotStarted(Vec<Comb>),
     Started(Crew),
 }
 
 impl Others {
     fn len(&self) -> usize {
         match self {
-            Others::Idle(combs) => combs.len(),
+            Others::NotStarted(combs) => combs.len(),
             Others::Started(crew) => crew.len(),
         }
     }
 
     fn awake(&self, count: usize) -> usize {
         match self {
-            Others::Idle(_) => 0,
+            Others::NotStarted(_) => 0,
             Others::Started(crew) => crew.awake(count),
         }
     }
 
     fn started(&mut self) -> &mut Crew {
-        if let Others::Idle(combs) = self {
+        if let Others::NotStarted(combs) = self {
             *self = Others::Started(Crew::new(core::mem::take(combs)));
         }
         match self {
             Others::Started(crew) => crew,
-            Others::Idle(_) => unreachable!("they were started"),
+            Others::NotStarted(_) => unreachable!("they were started"),
         }
     }
 }
@@ -104,7 +106,7 @@ impl Team {
         let mut combs = combs.into_iter();
         Team {
             first: combs.next().unwrap_or_default(),
-            others: Others::Idle(combs.collect()),
+            others: Others::NotStarted(combs.collect()),
             last: None,
         }
     }
@@ -259,8 +261,8 @@ const PER_MESSAGE: usize = 128;
 /// tags, so that waking it is worth it. (Zen 5, a virtual machine: two threads did batches
 /// of 70 µs at 0.9 to 1.1 times the speed of one, of 150 µs at 0.9 to 1.3, of 500 µs at 1.5 to 2.3.)
 const WORTH: usize = 5 << 19;
-/// The same where it is awake. (Emerald Rapids, a virtual machine: two threads did batches of 10 µs at 1.0 to
-/// 1.1 times the speed of one, of 15 µs at 0.9 to 1.2, of 20 µs at 1.25.)
+/// The same where it is awake. (Emerald Rapids, a virtual machine: two threads did batches of 10 µs
+/// at 1.0 to 1.1 times the speed of one, of 14 µs at 1.1 to 1.4, of 20 µs at 1.4.)
 const LITTLE: usize = 1 << 17;
 
 /// How many messages say what a batch weighs.
@@ -352,7 +354,7 @@ impl Shares {
 
 impl Share {
     fn take(&self) -> Option<usize> {
-        // No more often than once a thread beyond the end.
+        // It counts on beyond the end.
         let i = self.next.fetch_add(1, Ordering::Relaxed);
         (i < self.end).then_some(i)
     }
@@ -404,8 +406,10 @@ impl<P: Batch> Stretches<P> {
             }
         }
         drop(checked);
-        wait_until(|| self.checked.0.load(Ordering::Acquire) >= self.all.len());
-        if self.stopped.load(Ordering::Relaxed) {
+        // A thread that panicked does not check what is left of its share.
+        let stopped = || self.stopped.load(Ordering::Relaxed);
+        wait_until(|| self.checked.0.load(Ordering::Acquire) >= self.all.len() || stopped());
+        if stopped() {
             return;
         }
         self.to_do.begin(number);

@@ -4,7 +4,7 @@
 /// `$serial` says so, code is also made for those that only serial modes gain from, and
 /// `$twice` for the one with twice as many registers in flight.
 macro_rules! dispatch {
-    // The widest that this CPU has, as is known since there is a key.
+    // The widest that this CPU has, which is known once there is a key.
     (widest, $s:ident => $body:expr) => {{
         #[cfg(all(target_arch = "x86_64", not(test)))]
         {

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
-use super::x86::{InstructionSet, X86};
+use super::x86::{InstructionSet, X86, runs};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
@@ -30,22 +30,7 @@ unsafe impl InstructionSet for AesNi {
         detect::ni()
     }
 
-    #[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
-    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-        f()
-    }
-
-    #[target_feature(enable = "aes,pclmulqdq,sse4.1,ssse3")]
-    unsafe fn run_with<A, B, C, D, E, R>(
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        e: E,
-        f: impl FnOnce(A, B, C, D, E) -> R,
-    ) -> R {
-        f(a, b, c, d, e)
-    }
+    runs! { "aes,pclmulqdq,sse4.1,ssse3" }
 }
 
 impl Vector for __m128i {

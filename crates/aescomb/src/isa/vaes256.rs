@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
-use super::x86::{InstructionSet, X86, align_stack};
+use super::x86::{InstructionSet, X86, runs};
 use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
@@ -30,24 +30,7 @@ unsafe impl InstructionSet for Avx2 {
         detect::vaes256()
     }
 
-    #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-        align_stack::<__m256i>();
-        f()
-    }
-
-    #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-    unsafe fn run_with<A, B, C, D, E, R>(
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        e: E,
-        f: impl FnOnce(A, B, C, D, E) -> R,
-    ) -> R {
-        align_stack::<__m256i>();
-        f(a, b, c, d, e)
-    }
+    runs! { "aes,pclmulqdq,avx2,vaes,vpclmulqdq", __m256i }
 }
 
 impl Vector for __m256i {

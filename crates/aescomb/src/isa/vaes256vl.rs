@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::vaes256::Avx2;
-use super::x86::{InstructionSet, X86, align_stack};
+use super::x86::{InstructionSet, X86, runs};
 use crate::detect;
 use core::arch::x86_64::__m256i;
 
@@ -30,22 +30,5 @@ unsafe impl InstructionSet for Avx512Vl {
         detect::vaes512()
     }
 
-    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-        align_stack::<__m256i>();
-        f()
-    }
-
-    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-    unsafe fn run_with<A, B, C, D, E, R>(
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        e: E,
-        f: impl FnOnce(A, B, C, D, E) -> R,
-    ) -> R {
-        align_stack::<__m256i>();
-        f(a, b, c, d, e)
-    }
+    runs! { "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl", __m256i }
 }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::x86::vector::{Vector, operations};
-use super::x86::{InstructionSet, X86, align_stack};
+use super::x86::{InstructionSet, X86, runs};
 use crate::block::{Block, LINE};
 use crate::detect;
 use core::arch::{asm, x86_64::*};
@@ -31,24 +31,7 @@ unsafe impl InstructionSet for Avx512 {
         detect::vaes512()
     }
 
-    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-    unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-        align_stack::<__m512i>();
-        f()
-    }
-
-    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl")]
-    unsafe fn run_with<A, B, C, D, E, R>(
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        e: E,
-        f: impl FnOnce(A, B, C, D, E) -> R,
-    ) -> R {
-        align_stack::<__m512i>();
-        f(a, b, c, d, e)
-    }
+    runs! { "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl", __m512i }
 }
 
 /// The first `len` bytes of a block.

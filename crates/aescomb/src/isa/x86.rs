@@ -85,6 +85,32 @@ pub(crate) fn align_stack<V>() {
     };
 }
 
+/// What an [`InstructionSet`] runs code by, with these features of the CPU, and the stack aligned
+/// for registers of a type.
+macro_rules! runs {
+    ($features:literal $(, $register:ty)?) => {
+        #[target_feature(enable = $features)]
+        unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
+            $($crate::isa::x86::align_stack::<$register>();)?
+            f()
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn run_with<A, B, C, D, E, R>(
+            a: A,
+            b: B,
+            c: C,
+            d: D,
+            e: E,
+            f: impl FnOnce(A, B, C, D, E) -> R,
+        ) -> R {
+            $($crate::isa::x86::align_stack::<$register>();)?
+            f(a, b, c, d, e)
+        }
+    };
+}
+pub(super) use runs;
+
 /// Proof that the CPU has the instructions of `S`, which [`X86::known`] alone gives: `U`
 /// registers in flight, `HALF` for few messages, `ALONG` for neighbouring blocks.
 #[derive(Clone, Copy)]
