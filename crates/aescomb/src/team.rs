@@ -486,10 +486,16 @@ fn together<B: Batch + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::{Made, sealed::Parts};
+    use crate::expanded::Expanded;
+    use crate::job::Job;
     use crate::key_set::KeySet;
     use crate::message::Message;
     use crate::mode::Mode;
+    use crate::status::Status;
     use crate::text::Text;
+    use core::ops::Range;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn threads_that_a_batch_pays_for() {
@@ -539,6 +545,77 @@ mod tests {
         let shares = Shares::new(2, 3);
         shares.begin(0);
         assert_eq!(taken(&shares, 0), [0, 1]);
+    }
+
+    /// A batch whose check panics on the caller's thread, once another thread has checked its own.
+    struct Broken<'s>(&'s AtomicUsize);
+
+    #[allow(private_interfaces)]
+    impl Parts for Broken<'_> {
+        type Part<'p>
+            = Broken<'p>
+        where
+            Self: 'p;
+
+        fn count(&self) -> usize {
+            1
+        }
+
+        fn own_key(&self) -> Option<&Expanded> {
+            None
+        }
+
+        fn bytes(&self, _: usize) -> usize {
+            0
+        }
+
+        fn parts(&mut self, _: usize) -> Vec<Broken<'_>> {
+            Vec::new()
+        }
+
+        fn check(&mut self, _: &Call<'_>) -> Result<Alike, Error> {
+            if std::thread::current().name() == Some("aescomb") {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                return Ok(Alike::ALL);
+            }
+            wait_until(|| self.0.load(Ordering::Relaxed) >= 2);
+            panic!("of a check");
+        }
+
+        fn prepare(&mut self, _: &Call<'_>, _: Alike, _: Range<usize>, _: &mut Made) {}
+
+        fn jobs<'a>(&'a self, _: Range<usize>, _: &'a Made) -> &'a [Job] {
+            &[]
+        }
+
+        fn report(&mut self, _: usize, _: Status, _: usize) {}
+    }
+
+    impl Batch for Broken<'_> {}
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let checked = AtomicUsize::new(0);
+        let all = (0..4).map(|_| Mutex::new((Broken(&checked), None)));
+        let stretches = Stretches {
+            all: all.collect(),
+            len: 1,
+            far: false,
+            to_check: Shares::new(4, 2),
+            to_do: Shares::new(4, 2),
+            checked: Apart(AtomicUsize::new(0)),
+            stopped: AtomicBool::new(false),
+            refused: Mutex::new(None),
+            failed: Mutex::new(Vec::new()),
+        };
+        let call = &Call::new(Mode::Ctr, Op::Encrypt, KeySet::Own);
+        let work = |number: usize, comb: &mut Comb| {
+            stretches.work(call, any(Op::Encrypt), number, comb);
+        };
+        let mut crew = Crew::new([Comb::new()]);
+        let mut comb = Comb::new();
+        let call = AssertUnwindSafe(|| crew.with(1, &work, || work(0, &mut comb)));
+        assert!(catch_unwind(call).is_err());
     }
 
     #[test]
