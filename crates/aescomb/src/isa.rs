@@ -79,8 +79,9 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// Every block times x^n in the field of `double`, for n from 0 to 63, given in
     /// both halves.
     fn times_power(self, n: Self) -> Self;
-    /// The same for n = 8 m, with m, at most 7, in every byte of `m`: faster.
-    fn times_byte_power(self, m: Self) -> Self;
+    /// The same for n = 8 m, with m, at most 7, in every byte of `m`: faster. `by_sums`: without
+    /// a product, where additions are faster.
+    fn times_byte_power(self, m: Self, by_sums: bool) -> Self;
     /// The product in a field.
     fn mul<F: Product>(self, b: Self) -> Self;
     /// Adds the products of the blocks of `x` and of `y`, which has its `sum_halves` with it, to sums

@@ -9,7 +9,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::backend::is_zen4;
+use crate::backend::{is_zen, is_zen4};
 use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
@@ -313,10 +313,12 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         self.splat(&(S::LANES as u128).to_le_bytes())
     }
 
+    /// On Zen 4 a product takes twice the time of a round of AES. On Emerald Rapids, where they do not
+    /// wait for each other, long texts take 0.75 of the time with it.
     #[inline(always)]
     fn doubled(&self, x: S::W) -> S::W {
         match S::LANES % 8 {
-            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16])),
+            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), is_zen()),
             _ => x.times_power(self.splat(&both(S::LANES))),
         }
     }

@@ -199,7 +199,7 @@ impl<const N: usize> Wide for Blocks<N> {
     }
 
     #[inline(never)]
-    fn times_byte_power(self, m: Self) -> Self {
+    fn times_byte_power(self, m: Self, _: bool) -> Self {
         self.times_power(Blocks(
             m.0.map(|m| (u128::from_le(m) & 15) << 3).map(u128::to_le),
         ))

@@ -115,13 +115,12 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
-    fn times_byte_power(self, m: Self) -> Self {
+    fn times_byte_power(self, m: Self, by_sums: bool) -> Self {
         Words(each!(self.0, m.up().0, a, up => a.shuffle(up)))
             ^ Words(each!(self.0, m.down().0, a, down => {
                 let over = a.shuffle(down);
-                // Times 0x87. On Zen 4 a product takes twice the time of a round of AES; the additions want
-                // more than sixteen registers.
-                if const { V::BLOCKS < 4 } {
+                // Times 0x87. The additions want more than sixteen registers.
+                if const { V::BLOCKS < 4 } || !by_sums {
                     over.clmul::<0x00>(V::splat(&FOLD))
                 } else {
                     let twice = over.add64(over);
