@@ -28,9 +28,12 @@ pub(crate) struct Tables {
 /// How many powers there are: those of a message of 2,048 bytes and of its block of lengths, and up to
 /// a multiple of a register's blocks.
 pub(crate) const POWERS: usize = 4 * MAX_LANES + MAX_UNIT;
-/// How many powers a key keeps that is one of many: those of a row of 16 blocks and of four blocks of
-/// associated data, or of a shorter message and of its block of lengths.
-pub(crate) const FEW_POWERS: usize = 20;
+/// How many powers a key keeps that is one of many: those of two rows of 16 blocks and of four blocks
+/// of associated data, or of a shorter message and of its block of lengths.
+pub(crate) const FEW_POWERS: usize = 36;
+/// Blocks of a message for which they suffice if the key has no others: to make all takes the time of
+/// some 200 blocks, but with few the sums of every two rows are reduced.
+pub(crate) const FEW_SUFFICE: usize = 1024;
 /// These, and room for a register that begins with the last.
 pub(crate) type FewRows = [Block; FEW_POWERS + MAX_UNIT];
 /// None.

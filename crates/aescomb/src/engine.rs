@@ -4,12 +4,13 @@
 
 use crate::backend::{Backend, is_zen, is_zen4};
 use crate::block::{
-    Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows, Tables,
+    Block, FEW_POWERS, FEW_SUFFICE, FewRows, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows,
+    Tables,
 };
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
-use crate::expanded::{Expanded, FirstRounds};
+use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
 use crate::few::{
     self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
@@ -897,21 +898,22 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                 few_tables,
                 ..
             } = &mut *work.memory;
+            // What need not be asked of each.
+            let alike = work.alike.data() && work.alike.keys();
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {
-                let key = set.get(job.key_index);
+                let key = set.key_of(job);
                 if const { has_few::<S, M>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(|other| {
-                        let rounds = set.get(other.key_index).rounds();
                         is_solo_of_its_own::<S, M>(other)
-                            && job.is_like(other)
-                            && rounds == key.rounds()
+                            && (alike
+                                || job.is_like(other) && set.key_of(other).rounds() == key.rounds())
                     })
                 {
                     let mut of = [key; MAX_UNIT];
                     for (of, job) in of.iter_mut().zip(some) {
-                        *of = set.get(job.key_index);
+                        *of = set.key_of(job);
                     }
                     s.unit().lane_keys(few_keys, &of, M::SHAPE.uses);
                     let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
@@ -921,10 +923,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         {
                             *powers = match key.few_tables() {
                                 Some(kept) => kept,
-                                None => {
-                                    *rows = few_rows_of::<S, M>(s, key);
-                                    rows
-                                }
+                                None => few_rows_of::<S, M>(s, key, rows),
                             };
                         }
                     }
@@ -948,10 +947,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                     let powers = if hashes {
                         Powers::few(match key.few_tables() {
                             Some(kept) => kept,
-                            None => {
-                                few_rows[0] = few_rows_of::<S, M>(s, key);
-                                &few_rows[0]
-                            }
+                            None => few_rows_of::<S, M>(s, key, &mut few_rows[0]),
                         })
                     } else {
                         M::tables(s, key, 0, &mut few_tables[0]);
@@ -978,29 +974,32 @@ fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> boo
             continue;
         }
         if let Some(next) = jobs.get(i + AHEAD) {
-            s.fetch(set.get(next.key_index).subkey(0).as_ptr());
+            s.fetch(set.key_of(next).subkey(0).as_ptr());
         }
-        let key = set.get(job.key_index);
+        let key = set.key_of(job);
         all += 1;
         if key.few_tables().is_some() {
             have += 1;
         } else if key.long_again() {
-            key.keep_few_tables(|| few_rows_of::<S, M>(s, key));
+            key.keep_few_tables(|| {
+                let mut rows = NO_FEW_ROWS;
+                few_rows_of::<S, M>(s, key, &mut rows);
+                rows
+            });
             have += 1;
         }
     }
     have * 8 >= all * 7
 }
 
-/// The few powers of a key.
+/// The few powers of a key, for which there is `room`.
 #[inline(never)]
-fn few_rows_of<S: Isa, M: Pass>(s: S, key: &Expanded) -> FewRows {
-    let mut rows = NO_FEW_ROWS;
+fn few_rows_of<'r, S: Isa, M: Pass>(s: S, key: &Expanded, room: &'r mut FewRows) -> &'r FewRows {
     s.enter(
         #[inline(always)]
-        || M::tables(s, key, FEW_POWERS, &mut rows),
+        || M::tables(s, key, FEW_POWERS, room),
     );
-    rows
+    room
 }
 
 /// Does messages `N` at a time under one key, of which `are_short` says so, or `are_even`. Returns
@@ -1144,6 +1143,7 @@ fn with_derived<S: Isa, B: Isa, G: Program, const L: usize, const IDLE: usize>(
                 s: wide,
                 lanes: keys,
                 one: &mut derived.one,
+                few: &mut derived.few,
             };
             passes::<S, G, L, IDLE>(s, group, &Each { s, keys }, by_rows);
         },
@@ -1312,8 +1312,10 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
         group: &mut Group<'_, '_, L, IDLE>,
         lanes: usize,
     ) {
+        let mut made = None;
+        let powers = kept_powers::<S, M>(self.s, self.key, &mut made);
         for l in 0..lanes {
-            under::<S, M, L, IDLE>(self.s, self.key, self.keys, true, group, l);
+            group.neighbours::<S, M>(self.s, l, (self.keys, self.key), powers);
         }
     }
 }
@@ -1420,12 +1422,18 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
         lanes: usize,
     ) {
         let keeps = self.again == Some(true);
+        let mut few = FewTables(NO_FEW_ROWS);
         for l in 0..lanes {
             if let Some(next) = group.keys().get(l + 1) {
                 fetch::<S, M>(self.s, (self.key)(*next));
             }
             let key = (self.key)(group.keys()[l]);
-            under::<S, M, L, IDLE>(self.s, key, None, keeps, group, l);
+            let mut made = None;
+            let powers = match keeps {
+                true => kept_powers::<S, M>(self.s, key, &mut made),
+                false => own_powers::<S, M>(self.s, key, group.left(l), &mut few.0, &mut made),
+            };
+            group.neighbours::<S, M>(self.s, l, (None, key), powers);
         }
     }
 }
@@ -1434,8 +1442,9 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
 struct Derived<'d, S, const K: usize> {
     s: S,
     lanes: &'d LaneKeys<K>,
-    /// Memory for the key of one lane.
+    /// Memory for the key of one lane, and for a few powers.
     one: &'d mut Expanded,
+    few: &'d mut FewTables,
 }
 
 impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
@@ -1471,30 +1480,42 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
     ) {
         for l in 0..lanes {
             self.lanes.copy(l, self.one, M::SHAPE.uses);
-            under::<S, M, L, IDLE>(self.s, self.one, None, false, group, l);
+            let mut made = None;
+            let few = &mut self.few.0;
+            let powers = own_powers::<S, M>(self.s, self.one, group.left(l), few, &mut made);
+            group.neighbours::<S, M>(self.s, l, (None, self.one), powers);
         }
     }
 }
 
-/// Does the rest of lane `l`'s rows under `key`, whose form `keys` may have been made
-/// before, and whose tables it `keeps` or not.
+/// The powers that a key keeps, or that are `made` where it keeps some for another width.
 #[inline(always)]
-fn under<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn kept_powers<'t, S: Isa, M: Pass>(
+    s: S,
+    key: &'t Expanded,
+    made: &'t mut Option<Tables>,
+) -> Powers<'t> {
+    match const { M::SHAPE.along().tables } {
+        0 => Powers::none(&NO_TABLES.rows),
+        _ => Powers::of::<M>(kept_tables::<S, M>(s, key, made)),
+    }
+}
+
+/// What `blocks` blocks want of a key that keeps nothing: there is room for a `few` powers, and for
+/// what is `made`.
+#[inline(always)]
+fn own_powers<'t, S: Isa, M: Pass>(
     s: S,
     key: &Expanded,
-    keys: Option<&S::Keys>,
-    keeps: bool,
-    group: &mut Group<'_, '_, L, IDLE>,
-    l: usize,
-) {
-    let mut made = None;
-    let powers = if const { M::SHAPE.along().tables == 0 } {
+    blocks: usize,
+    few: &'t mut FewRows,
+    made: &'t mut Option<Tables>,
+) -> Powers<'t> {
+    if const { M::SHAPE.along().tables == 0 } {
         Powers::none(&NO_TABLES.rows)
+    } else if const { hash_of::<M>().is_some() } && blocks <= FEW_SUFFICE {
+        Powers::few(few_rows_of::<S, M>(s, key, few))
     } else {
-        Powers::of::<M>(match keeps {
-            true => kept_tables::<S, M>(s, key, &mut made),
-            false => made.insert(tables::<S, M>(s, key, group.left(l))),
-        })
-    };
-    group.neighbours::<S, M>(s, l, (keys, key), powers);
+        Powers::of::<M>(made.insert(tables::<S, M>(s, key, blocks)))
+    }
 }

@@ -233,7 +233,7 @@ impl Drop for KeyTables {
 
 /// A few of the rows of [`Tables`], wiped on drop.
 #[repr(C, align(64))]
-struct FewTables(FewRows);
+pub(crate) struct FewTables(pub FewRows);
 
 impl Drop for FewTables {
     fn drop(&mut self) {

@@ -234,7 +234,7 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
     #[inline(always)]
     fn fact(&self, l: usize) -> Fact<'j> {
         let job = &self.jobs[l];
-        Fact::new(job, self.keys.get(job.key_index), self.given)
+        Fact::new(job, self.keys.key_of(job), self.given)
     }
 
     #[inline(always)]

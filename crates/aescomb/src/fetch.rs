@@ -46,7 +46,7 @@ pub(crate) fn fetch_texts<S: Isa>(s: S, jobs: &[Job], written: bool) {
 #[inline(always)]
 pub(crate) fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job]) {
     if let Some(job) = jobs.get(AHEAD) {
-        let key = set.get(job.key_index);
+        let key = set.key_of(job);
         s.fetch(key.enc[0].as_ptr());
         fetch::<S, M>(s, key);
         s.fetch(key.subkey(0).as_ptr());
@@ -57,7 +57,7 @@ pub(crate) fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job]) {
     }
     if const { hash_of::<M>().is_some() }
         && let Some(job) = jobs.get(AHEAD / 2)
-        && let Some(rows) = set.get(job.key_index).few_tables()
+        && let Some(rows) = set.key_of(job).few_tables()
     {
         for line in rows.chunks(LINE) {
             s.fetch(line[0].as_ptr());

@@ -236,8 +236,8 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// For blocks in lanes.
     fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
     /// The table for counters of messages one by one, if there is one, and what [`Places`] of
-    /// messages with these `counters` begin with.
-    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
+    /// messages with these `counters` begin with. `None`: they are stepped.
+    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)>;
     /// Makes what `under` wants.
     fn prepare(&mut self);
     /// Fetches what a message wants that comes some time after message `l`.
@@ -278,9 +278,10 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
-    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
-        let base = Places::base(&self.ciphers.unit, counters);
-        self.tables.1.map(|table| (table, base))
+    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)> {
+        // A key without a table has short messages.
+        let table = Some(self.tables.1?);
+        Some((table, Places::base(&self.ciphers.unit, table, counters)))
     }
 
     #[inline(always)]
@@ -337,8 +338,8 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn counting(&self, _: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
-        None
+    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)> {
+        Some((None, Places::plain_base(self.s.unit(), counters)))
     }
 
     #[inline(always)]

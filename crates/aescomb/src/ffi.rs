@@ -151,26 +151,20 @@ impl<'a> Jobs<'a> {
     #[inline(always)]
     pub(crate) fn prepare(&mut self, call: &Call<'_>, alike: Alike, range: Range<usize>) {
         // Mostly, the check has said all of them that there is to say.
-        let own_keys = call.has_own_keys();
-        if !alike.are_apart() || own_keys {
+        if !alike.are_apart() {
             let call = *call;
-            self.prepare_each(&call, range, own_keys);
+            self.prepare_each(&call, range);
         }
     }
 
     #[inline(never)]
-    fn prepare_each(&mut self, call: &Call<'_>, range: Range<usize>, own_keys: bool) {
-        for (place, i) in range.enumerate() {
+    fn prepare_each(&mut self, call: &Call<'_>, range: Range<usize>) {
+        for i in range {
             one_by_one();
             let job = self.at(i);
             // SAFETY: it is there, and was begun when it was checked. No reference to it is left,
             // nor made but for reading.
-            unsafe {
-                ((*job).tag, (*job).len) = call.prepared(&*job);
-                if own_keys {
-                    (*job).key_index = place as u32;
-                }
-            }
+            unsafe { ((*job).tag, (*job).len) = call.prepared(&*job) };
         }
     }
 

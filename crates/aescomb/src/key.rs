@@ -19,7 +19,7 @@ use zeroize::ZeroizeOnDrop;
 /// whatever the key size, of which messages side by side touch little: mostly the first 64,
 /// and the mode's constants. A key allocates 256 bytes for the second call that takes the
 /// inverse cipher (decryption in ECB, CBC, XTS and OCB), 8 KiB in GCM and 4 KiB in modes like
-/// OCB once long messages come, or a second message by itself (384 bytes in GCM and GMAC, and none in
+/// OCB once long messages come, or a second message by itself (640 bytes in GCM and GMAC, and none in
 /// OCB, where messages have keys of their own), and in CTR and CCM 4 KiB for the
 /// first batch of 8 KiB, in CTR also for the second message of 1 KiB by itself.
 /// `Debug` shows the mode and the key size only.

@@ -69,19 +69,36 @@ impl<'k> KeySet<'k> {
         }
     }
 
-    /// The keys for kernels that do these jobs, each of which has its place among them.
+    /// The same of a job that was admitted: its own is read there, whatever its place.
+    #[inline(always)]
+    pub(crate) fn key_of(&self, job: &Job) -> &'k Expanded {
+        match *self {
+            KeySet::Refs(refs) if refs.stride == OWN => {
+                // SAFETY: it leads to a key.
+                unsafe { &*job.key.cast::<Expanded>() }
+            }
+            _ => self.get(job.key_index),
+        }
+    }
+
+    /// The keys for kernels that do these jobs, which have places one after the other, and ask for
+    /// no others.
     pub(crate) fn for_jobs<'a>(self, jobs: &'a [Job]) -> KeySet<'a>
     where
         'k: 'a,
     {
-        match self {
-            KeySet::Own => KeySet::Refs(KeyRefs {
-                first: jobs.as_ptr().wrapping_byte_add(offset_of!(Job, key)).cast(),
-                stride: size_of::<Job>(),
-                len: jobs.len(),
-                borrow: PhantomData,
-            }),
-            keys => keys,
+        match (self, jobs) {
+            (KeySet::Own, [first, ..]) => {
+                let before = first.key_index as usize;
+                let first = jobs.as_ptr().wrapping_sub(before);
+                KeySet::Refs(KeyRefs {
+                    first: first.wrapping_byte_add(offset_of!(Job, key)).cast(),
+                    stride: OWN,
+                    len: before + jobs.len(),
+                    borrow: PhantomData,
+                })
+            }
+            (keys, _) => keys,
         }
     }
 }
@@ -92,12 +109,15 @@ impl<'k> From<&'k Expanded> for KeySet<'k> {
     }
 }
 
+/// From one job's key to the next one's.
+const OWN: usize = size_of::<Job>();
+
 /// Keys that references lead to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyRefs<'k> {
     /// References or null pointers.
     first: *const *const Expanded,
-    /// Bytes from one to the next.
+    /// Bytes from one to the next; `OWN` in jobs alone.
     stride: usize,
     len: usize,
     borrow: PhantomData<&'k Expanded>,

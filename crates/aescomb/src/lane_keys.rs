@@ -1,7 +1,7 @@
 //! Keys of messages side by side, one in each lane.
 
-use crate::block::Block;
-use crate::expanded::Expanded;
+use crate::block::{Block, NO_FEW_ROWS};
+use crate::expanded::{Expanded, FewTables};
 use crate::schedule::{CONSTANTS, DERIVED, Uses, Way};
 use crate::soft::Soft;
 
@@ -182,8 +182,9 @@ impl<const L: usize> Drop for LaneKeys<L> {
 /// Keys that a mode derives for the messages of a group.
 pub(crate) struct DerivedKeys<const L: usize> {
     pub lanes: LaneKeys<L>,
-    /// Memory for that of one lane, for rows of one message.
+    /// Memory for that of one lane, for rows of one message, and for a few powers of it.
     pub one: Expanded,
+    pub few: FewTables,
 }
 
 impl<const L: usize> DerivedKeys<L> {
@@ -191,6 +192,7 @@ impl<const L: usize> DerivedKeys<L> {
         DerivedKeys {
             lanes: LaneKeys::new(),
             one: Expanded::of_rounds(10),
+            few: FewTables(NO_FEW_ROWS),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Counter blocks of 32 bits that are neighbours, of messages that are done a few at a time: as in
 //! `counting.rs`, a row is what is the same in all its blocks, after the first round, plus what
-//! their last bytes add to it.
+//! their last bytes add to it. Under a key without a table for that, the same before the first
+//! round: nothing is counted or reversed.
 //!
 //! The index of the table is the last byte of a counter. It is used where that is public: not in
 //! GCM with a nonce that does not have 12 bytes, whose counter comes of the key ([`SECRET`]).
@@ -15,7 +16,8 @@ use core::cell::Cell;
 
 /// The counters of a message's rows: of 32 bits.
 pub(crate) struct Places<'t, U: Isa> {
-    table: &'t FirstRounds,
+    /// The key's, if it has one.
+    table: Option<&'t FirstRounds>,
     /// The first counter, in reverse byte order.
     start: &'t Block,
     /// Blocks before the next row.
@@ -23,9 +25,21 @@ pub(crate) struct Places<'t, U: Isa> {
     /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
     /// than all rows have. `SECRET` where it is not public.
     low: Cell<usize>,
-    /// The next row's counters with 0 for their last bytes after the first round, in all lanes.
+    /// The next row's counters with 0 for their last bytes, after the first round if there is a
+    /// table, in all lanes.
     base: Cell<U::W>,
 }
+
+/// What the last byte of a counter adds to it: itself.
+static LAST_BYTES: FirstRounds = {
+    let mut table = [[0; 16]; 2 + VALUES];
+    let mut i = 0;
+    while i < VALUES {
+        table[2 + i][15] = i as u8;
+        i += 1;
+    }
+    FirstRounds(table)
+};
 
 /// All but the last byte of a counter in reverse byte order.
 const UPPER: Block = (!0xff_u128).to_le_bytes();
@@ -37,7 +51,12 @@ const SECRET: usize = 2 * VALUES;
 impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     /// From `start` on, of which `base` is what `base` made, if it is `public`.
     #[inline(always)]
-    pub(crate) fn new(table: &'t FirstRounds, start: &'t Block, base: U::W, public: bool) -> Self {
+    pub(crate) fn new(
+        table: Option<&'t FirstRounds>,
+        start: &'t Block,
+        base: U::W,
+        public: bool,
+    ) -> Self {
         let low = match public {
             true => usize::from(start[0]),
             false => SECRET,
@@ -69,35 +88,52 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         }
     }
 
-    /// `counters`, in reverse byte order, as `new` takes them.
+    /// `counters`, in reverse byte order, as `new` takes them with this table.
     #[inline(always)]
-    pub(crate) fn base(c: &Uniform<'_, U>, counters: U::W) -> U::W {
-        c.first_round((counters & c.splat(&UPPER)).swap_bytes())
+    pub(crate) fn base(c: &Uniform<'_, U>, table: Option<&FirstRounds>, counters: U::W) -> U::W {
+        let x = Self::plain_base(c.s, counters);
+        match table {
+            Some(_) => c.first_round(x),
+            None => x,
+        }
+    }
+
+    /// The same without one.
+    #[inline(always)]
+    pub(crate) fn plain_base(u: U, counters: U::W) -> U::W {
+        (counters & u.splat(&UPPER)).swap_bytes()
     }
 
     /// CIPH_K of the next row's.
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa<Unit = U>>(&self, c: &Uniform<'_, S>) -> S::W {
         let (s, low, done) = (c.s, self.low.get(), self.done.get());
+        let table = self.table.unwrap_or(&LAST_BYTES);
         self.done.set(done + S::LANES);
         let next = low + S::LANES;
         let x = if next <= VALUES {
             self.low.set(next);
-            s.repeat(self.base.get()) ^ row(self.table, s, low)
+            s.repeat(self.base.get()) ^ row(table, s, low)
         } else {
             let iota = s.iota().count32(s.splat(&(done as u128).to_le_bytes()));
-            let x = c.first_round(s.splat(self.start).count32(iota).swap_bytes());
+            let mut x = s.splat(self.start).count32(iota).swap_bytes();
+            if self.table.is_some() {
+                x = c.first_round(x);
+            }
             if low != SECRET {
                 let low = (usize::from(self.start[0]) + done) % VALUES;
                 let next = low + S::LANES;
                 self.low.set(next);
                 // Where the last byte overflows, lanes of one row have other bytes that differ.
                 if next <= VALUES {
-                    self.base.set(s.first(x ^ row(self.table, s, low)));
+                    self.base.set(s.first(x ^ row(table, s, low)));
                 }
             }
             x
         };
-        c.encrypt_rest(x)
+        match self.table {
+            Some(_) => c.encrypt_rest(x),
+            None => c.encrypt(x),
+        }
     }
 }

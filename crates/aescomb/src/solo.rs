@@ -9,7 +9,7 @@
 #![allow(unsafe_code)]
 
 use crate::block::{
-    Aligned, Block, FEW_POWERS, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Tables,
+    Aligned, Block, FEW_SUFFICE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
@@ -103,7 +103,7 @@ pub(crate) fn alone<S: Isa, G: Program>(
     let (mut few, mut all);
     // Zeros for all of them would take a third of a short message's time.
     let few_suffice = const { has_powers::<G::First>() && has_powers::<G::Second>() };
-    let powers = if few_suffice && blocks <= FEW_POWERS {
+    let powers = if few_suffice && blocks <= FEW_SUFFICE {
         few = NO_FEW_ROWS;
         own_tables::<S, G>(s, own, blocks, &mut few);
         Powers::few(&few)
@@ -273,14 +273,10 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         |state| {
             let mut start = Aligned([[0; 16]; MAX_UNIT]);
             // Short messages would only wait for them.
-            let first = match LONG {
-                true => first,
-                false => None,
-            };
-            let places = match (const { counter_of::<S, M>() }, first) {
-                (Some((i, nonce)), Some(first)) => {
+            let places = match const { counter_of::<S, M>() } {
+                Some((i, nonce)) if LONG => {
                     u.store_row(state.blocks()[i], &mut start.0);
-                    let base = Places::base(&ciphers.unit, state.blocks()[i]);
+                    let base = Places::base(&ciphers.unit, first, state.blocks()[i]);
                     let public = job.nonce_len as usize == nonce;
                     Some(Places::new(first, &start.0[0], base, public))
                 }
