@@ -19,7 +19,7 @@ use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
-use crate::places::Places;
+use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
     Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_rows,
 };
@@ -229,6 +229,9 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// Messages of fewer bytes have their blocks in their lanes, if all have as many blocks.
     const LANES_BELOW: usize = M::SHAPE.along().lanes_below;
 
+    /// Whether the table of `counting` is the key's.
+    const KEYED: bool = true;
+
     fn unit(&self) -> S::Unit;
     fn set(&self) -> KeySet<'k>;
     /// Of lanes.
@@ -237,7 +240,7 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
     /// The table for counters of messages one by one, if there is one, and what [`Places`] of
     /// messages with these `counters` begin with. `None`: they are stepped.
-    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)>;
+    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
     /// Makes what `under` wants.
     fn prepare(&mut self);
     /// Fetches what a message wants that comes some time after message `l`.
@@ -278,10 +281,9 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
-    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)> {
-        // A key without a table has short messages.
-        let table = Some(self.tables.1?);
-        Some((table, Places::base(&self.ciphers.unit, table, counters)))
+    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
+        let base = Places::base(&self.ciphers.unit, counters);
+        self.tables.1.map(|table| (table, base))
     }
 
     #[inline(always)]
@@ -310,6 +312,7 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
+    const KEYED: bool = false;
     // Rows of one message take one key, lanes four.
     const LANES_BELOW: usize = match (hash_of::<M>().is_some(), M::SHAPE.output) {
         (true, true) => 128,
@@ -338,8 +341,8 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn counting(&self, counters: UnitOf<S>) -> Option<(Option<&'k FirstRounds>, UnitOf<S>)> {
-        Some((None, Places::plain_base(self.s.unit(), counters)))
+    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
+        Some((&LAST_BYTES, Places::plain_base(self.s.unit(), counters)))
     }
 
     #[inline(always)]
@@ -600,7 +603,12 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
             Some((i, nonce, table)) => {
                 let public = job.nonce_len as usize == nonce;
                 let base = u.splat(&bases.0[l]);
-                Some(Places::new(table, &before.0[i][l], base, public))
+                Some(Places::new(
+                    (table, K::KEYED),
+                    &before.0[i][l],
+                    base,
+                    public,
+                ))
             }
             None => None,
         };

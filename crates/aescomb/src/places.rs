@@ -16,8 +16,9 @@ use core::cell::Cell;
 
 /// The counters of a message's rows: of 32 bits.
 pub(crate) struct Places<'t, U: Isa> {
-    /// The key's, if it has one.
-    table: Option<&'t FirstRounds>,
+    /// The key's, if so `keyed`; otherwise [`LAST_BYTES`].
+    table: &'t FirstRounds,
+    keyed: bool,
     /// The first counter, in reverse byte order.
     start: &'t Block,
     /// Blocks before the next row.
@@ -25,13 +26,13 @@ pub(crate) struct Places<'t, U: Isa> {
     /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
     /// than all rows have. `SECRET` where it is not public.
     low: Cell<usize>,
-    /// The next row's counters with 0 for their last bytes, after the first round if there is a
-    /// table, in all lanes.
+    /// The next row's counters with 0 for their last bytes, after the first round if so `keyed`, in
+    /// all lanes.
     base: Cell<U::W>,
 }
 
 /// What the last byte of a counter adds to it: itself.
-static LAST_BYTES: FirstRounds = {
+pub(crate) static LAST_BYTES: FirstRounds = {
     let mut table = [[0; 16]; 2 + VALUES];
     let mut i = 0;
     while i < VALUES {
@@ -52,7 +53,7 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     /// From `start` on, of which `base` is what `base` made, if it is `public`.
     #[inline(always)]
     pub(crate) fn new(
-        table: Option<&'t FirstRounds>,
+        (table, keyed): (&'t FirstRounds, bool),
         start: &'t Block,
         base: U::W,
         public: bool,
@@ -63,6 +64,7 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         };
         Places {
             table,
+            keyed,
             start,
             done: Cell::new(0),
             low: Cell::new(low),
@@ -81,6 +83,7 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         };
         Places {
             table: self.table,
+            keyed: self.keyed,
             start: self.start,
             done: Cell::new(done),
             low: Cell::new(low),
@@ -88,14 +91,10 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         }
     }
 
-    /// `counters`, in reverse byte order, as `new` takes them with this table.
+    /// `counters`, in reverse byte order, as `new` takes them with a key's table.
     #[inline(always)]
-    pub(crate) fn base(c: &Uniform<'_, U>, table: Option<&FirstRounds>, counters: U::W) -> U::W {
-        let x = Self::plain_base(c.s, counters);
-        match table {
-            Some(_) => c.first_round(x),
-            None => x,
-        }
+    pub(crate) fn base(c: &Uniform<'_, U>, counters: U::W) -> U::W {
+        c.first_round(Self::plain_base(c.s, counters))
     }
 
     /// The same without one.
@@ -108,16 +107,15 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa<Unit = U>>(&self, c: &Uniform<'_, S>) -> S::W {
         let (s, low, done) = (c.s, self.low.get(), self.done.get());
-        let table = self.table.unwrap_or(&LAST_BYTES);
         self.done.set(done + S::LANES);
         let next = low + S::LANES;
         let x = if next <= VALUES {
             self.low.set(next);
-            s.repeat(self.base.get()) ^ row(table, s, low)
+            s.repeat(self.base.get()) ^ row(self.table, s, low)
         } else {
             let iota = s.iota().count32(s.splat(&(done as u128).to_le_bytes()));
             let mut x = s.splat(self.start).count32(iota).swap_bytes();
-            if self.table.is_some() {
+            if self.keyed {
                 x = c.first_round(x);
             }
             if low != SECRET {
@@ -126,14 +124,14 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
                 self.low.set(next);
                 // Where the last byte overflows, lanes of one row have other bytes that differ.
                 if next <= VALUES {
-                    self.base.set(s.first(x ^ row(table, s, low)));
+                    self.base.set(s.first(x ^ row(self.table, s, low)));
                 }
             }
             x
         };
-        match self.table {
-            Some(_) => c.encrypt_rest(x),
-            None => c.encrypt(x),
+        match self.keyed {
+            true => c.encrypt_rest(x),
+            false => c.encrypt(x),
         }
     }
 }

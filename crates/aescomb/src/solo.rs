@@ -21,7 +21,7 @@ use crate::parts::{some, some_mut};
 use crate::pass::{
     HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
-use crate::places::Places;
+use crate::places::{LAST_BYTES, Places};
 use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane, with_first};
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 use crate::span::span;
@@ -276,9 +276,18 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
             let places = match const { counter_of::<S, M>() } {
                 Some((i, nonce)) if LONG => {
                     u.store_row(state.blocks()[i], &mut start.0);
-                    let base = Places::base(&ciphers.unit, first, state.blocks()[i]);
+                    let (table, base) = match first {
+                        Some(table) => (
+                            (table, true),
+                            Places::base(&ciphers.unit, state.blocks()[i]),
+                        ),
+                        None => (
+                            (&LAST_BYTES, false),
+                            Places::plain_base(u, state.blocks()[i]),
+                        ),
+                    };
                     let public = job.nonce_len as usize == nonce;
-                    Some(Places::new(first, &start.0[0], base, public))
+                    Some(Places::new(table, &start.0[0], base, public))
                 }
                 _ => None,
             };
