@@ -278,7 +278,7 @@ fn batches_larger_than_the_caches() {
             .map(|_| fit(mode, draw.pick(&[2048, 2100, 2303])))
             .collect();
         let shapes = Shapes::Alike(draw.below(Shape::COUNT));
-        let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0)]);
+        let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0), KeyUse::Own]);
         let (keys, samples) = batch(mode, uses, shapes, &lens);
         let mut comb = comb(backend, backend.max_lanes());
         let call = any_call(&mut draw, op, keys, &samples);
