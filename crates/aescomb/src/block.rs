@@ -12,7 +12,7 @@ pub(crate) const MAX_LANES: usize = 32;
 pub(crate) const LINE: usize = 4;
 
 /// What depends on a key alone, for neighbouring blocks: the powers of a constant, or a row from 0
-/// on and one from [`SECOND`] on. After the last power there is room for a register that begins with
+/// on. After the last power there is room for a register that begins with
 /// it.
 pub(crate) type Rows = [Block; POWERS + MAX_UNIT];
 
@@ -43,8 +43,6 @@ pub(crate) const NO_TABLES: Tables = Tables {
     rows: [[0; 16]; POWERS + MAX_UNIT],
     halves: MaybeUninit::uninit(),
 };
-/// Where the second row of [`Rows`] begins.
-pub(crate) const SECOND: usize = MAX_LANES;
 
 /// What begins at a line of the cache. A register that is stored across two lines takes twice as
 /// long, and jobs are in as few lines as they can be: the check and the kernels read them whole.

@@ -950,7 +950,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                             None => few_rows_of::<S, M>(s, key, &mut few_rows[0]),
                         })
                     } else {
-                        M::tables(s, key, 0, &mut few_tables[0]);
+                        M::tables(s, key, rows::<M>(job.len), &mut few_tables[0]);
                         Powers::none(&few_tables[0])
                     };
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);

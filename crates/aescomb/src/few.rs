@@ -241,8 +241,8 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// The table for counters of messages one by one, if there is one, and what [`Places`] of
     /// messages with these `counters` begin with. `None`: they are stepped.
     fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
-    /// Makes what `under` wants.
-    fn prepare(&mut self);
+    /// Makes what `under` wants for `jobs`.
+    fn prepare(&mut self, jobs: &[Job; N]);
     /// Fetches what a message wants that comes some time after message `l`.
     #[inline(always)]
     fn fetch(&self, _: usize) {}
@@ -287,7 +287,7 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
-    fn prepare(&mut self) {}
+    fn prepare(&mut self, _: &[Job; N]) {}
 
     #[inline(always)]
     fn under<R>(&self, _: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R {
@@ -351,10 +351,10 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn prepare(&mut self) {
+    fn prepare(&mut self, jobs: &[Job; N]) {
         if const { hash_of::<M>().is_none() && M::SHAPE.along().tables > 0 } {
-            for (key, tables) in self.of.iter().zip(&mut *self.tables).take(N) {
-                M::tables(self.s, key, 0, tables);
+            for ((key, tables), job) in self.of.iter().zip(&mut *self.tables).zip(jobs) {
+                M::tables(self.s, key, rows::<M>(job.len), tables);
             }
         }
     }
@@ -585,7 +585,7 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
         u.store_row(*x, blocks);
     }
-    keys.prepare();
+    keys.prepare(jobs);
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
     let mut counting = None;
     if let Some((i, nonce)) = const { counter_of::<S, M>() }

@@ -428,6 +428,8 @@ pub(crate) trait Isa: Copy + 'static {
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
     /// Zeros after this register.
     fn widen(self, x: <Self::Unit as Isa>::W) -> Self::W;
+    /// Zeros before this register.
+    fn at_end(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The same register everywhere.
     fn repeat(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The last block of `x`.

@@ -276,7 +276,7 @@ pub(crate) trait Pass {
     }
 
     /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
-    /// need, for messages of at most `blocks` blocks.
+    /// need, for messages of at most `blocks` blocks: rows of all lanes are only of as many.
     #[inline(always)]
     fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut [Block]) {}
 

@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{is_zen, is_zen4};
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, SECOND, both};
+use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
@@ -352,11 +352,11 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         self.c.s.running(last, x)
     }
 
-    /// With the powers of the constant from the first on, in the second row.
+    /// With the powers of the constant from the first on, in the table.
     #[inline(always)]
     fn horner<F: Product>(&self, last: S::W, x: S::W, _: usize) -> S::W {
         let mut x = x;
-        horner::<S, F>(self.c.s, &last, &mut x, &self.hashing.powers.rows[SECOND..]);
+        horner::<S, F>(self.c.s, &last, &mut x, self.hashing.powers.rows);
         x
     }
 
@@ -391,22 +391,18 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         self.zero()
     }
 
-    /// Lane l holds the offset of block r n + l, for row r of n blocks. What block
-    /// r n + l + 1 adds is in the second row, but for the last lane, whose block is
-    /// the first that depends on r. From row to row all lanes go from a place in the
-    /// Gray code to that n further on: two bits of it change.
+    /// For row r of n blocks all lanes hold the offset of block r n. What the next blocks add to it
+    /// is in the table, and the same for all r but in the last lane, where it is as if r were even.
     #[inline(always)]
     fn offset(&self, offset: S::W, row: usize, l: impl Fn(u32) -> S::W + Copy) -> (S::W, S::W) {
         let s = self.c.s;
+        let offset = s.first(offset);
         let bits = S::LANES.ilog2();
-        let up = l(bits + (row + 1).trailing_zeros());
-        let adds = table_row(s, self.hashing.powers.rows, SECOND);
-        let used = offset ^ S::W::select(one_lane(s, S::LANES - 1), up, adds);
-        let next = match bits {
-            0 => offset ^ up,
-            _ => offset ^ up ^ l(bits - 1),
-        };
-        (used, next)
+        let up = s.first(l(bits + (row + 1).trailing_zeros())) ^ s.first(l(bits));
+        let adds = table_row(s, self.hashing.powers.rows, 0);
+        let last = one_lane(s.unit(), <S::Unit as Isa>::LANES - 1);
+        let used = s.repeat(offset) ^ adds ^ s.at_end(up & last);
+        (used, s.splat(&s.last(used)))
     }
 }
 
@@ -615,7 +611,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                 // SAFETY: as above.
                 unsafe { text.step(c.part(left * 16), &mut v, at) };
             }
-            return first::<S, M, ENDS>(s, &v, &before, left);
+            return first::<S, M, ENDS>(s, hashing.powers.rows, &v, &before, left);
         }
         w = M::State::from_fn(
             #[inline(always)]
@@ -657,7 +653,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         // SAFETY: as above.
         unsafe { text.step(c.part(bytes), &mut w, at) };
     }
-    first::<S::Unit, M, ENDS>(u, &w, &before, left)
+    first::<S::Unit, M, ENDS>(u, hashing.powers.rows, &w, &before, left)
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
@@ -746,7 +742,7 @@ unsafe fn part<S: Isa, M: Pass>(
     let before = v;
     // SAFETY: the caller's.
     unsafe { Text::<S, M>::new(src, dst).step(c.part(bytes), &mut v, at) };
-    first::<S, M, true>(s, &v, &before, bytes.div_ceil(16))
+    first::<S, M, true>(s, hashing.powers.rows, &v, &before, bytes.div_ceil(16))
 }
 
 /// One key for full rows and for rows of so many registers.
@@ -799,10 +795,8 @@ fn spread<S: Isa, M: Pass>(
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-            (Some(x), Some(Holds::Position | Holds::Counter { .. } | Holds::Previous)) => {
-                s.repeat(*x)
-            }
-            (Some(x), Some(_)) => s.widen(*x & one_lane(s.unit(), 0)),
+            (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => s.widen(*x & one_lane(s.unit(), 0)),
+            (Some(x), Some(_)) => s.repeat(*x),
             _ => c.zero(),
         },
     );
@@ -817,6 +811,7 @@ fn spread<S: Isa, M: Pass>(
 #[inline(always)]
 fn first<S: Isa, M: Pass, const ENDS: bool>(
     s: S,
+    tables: &[Block],
     now: &M::State<S::W>,
     before: &M::State<S::W>,
     left: usize,
@@ -833,7 +828,11 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Position | Holds::Counter { .. } if ENDS => u.splat(&[0; 16]),
+                Holds::Position | Holds::Offset | Holds::Counter { .. } if ENDS => {
+                    u.splat(&[0; 16])
+                }
+                Holds::Offset if left > 0 => s.first(*then) ^ u.splat(&tables[left - 1]),
+                Holds::Offset => s.first(*then),
                 Holds::Position | Holds::Counter { .. } => u.splat(&lane(s, *then, left)),
                 Holds::Hash { .. } => s.first(*now),
                 Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),

@@ -148,7 +148,10 @@ pub(crate) enum Link {
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
-    /// The same, which is a counter of 32 bits in reverse byte order, for
+    /// The same, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the
+    /// block before the row, in all lanes.
+    Offset,
+    /// What depends on the place, too, and is a counter of 32 bits in reverse byte order, for
     /// [`Cipher::encrypt_counter`]. It is public where the nonce has `nonce` bytes.
     Counter { nonce: usize },
     /// The sum of something of all blocks so far.

@@ -717,6 +717,10 @@ impl<const N: usize> Isa for Portable<N> {
         x
     }
 
+    fn at_end(self, x: Blocks<N>) -> Blocks<N> {
+        x
+    }
+
     fn repeat(self, x: Blocks<N>) -> Blocks<N> {
         x
     }

@@ -590,6 +590,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
+    fn at_end(self, x: Words<S::V, 1>) -> Self::W {
+        let mut out = self.splat(&[0; 16]);
+        out.0[U - 1] = x.0[0];
+        out
+    }
+
+    #[inline(always)]
     fn repeat(self, x: Words<S::V, 1>) -> Self::W {
         Words([x.0[0]; U])
     }

@@ -34,7 +34,7 @@ use super::Cobra;
 use super::pmac::{sevenfold, triple};
 use crate::about::{About, Registered};
 use crate::backend::Backend;
-use crate::block::{Block, MAX_UNIT, SECOND};
+use crate::block::{Block, MAX_UNIT};
 use crate::cipher::{Cipher, encrypt_block};
 use crate::expanded::Expanded;
 use crate::facts::Facts;
@@ -181,7 +181,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     fn tables<S: Isa>(s: S, key: &Expanded, _: usize, tables: &mut [Block]) {
         let square = s.splat(key.subkey(1));
         let mut power = square;
-        for to in &mut tables[SECOND..][..MAX_UNIT] {
+        for to in &mut tables[..MAX_UNIT] {
             *to = s.last(power);
             power = power.mul::<Plain>(square);
         }

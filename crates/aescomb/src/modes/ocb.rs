@@ -20,7 +20,7 @@
 use super::Ocb;
 use crate::about::{About, Registered};
 use crate::backend::Backend;
-use crate::block::{Block, SECOND, both};
+use crate::block::{Block, both};
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
@@ -93,7 +93,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Sum],
+            blocks: &[Holds::Offset, Holds::Sum],
             tables: 2,
             solo_from: 0,
             lanes_below: 512,
@@ -167,21 +167,20 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         y
     }
 
-    /// What lanes 0, 1, ... are past the offset of lane 0; what their next blocks add.
+    /// L_{ntz(1)} ^ ... ^ L_{ntz(i)} for i = 1, 2, ..., which is Offset_i ^ Offset_0.
     #[inline(always)]
-    fn tables<S: Isa>(_: S, key: &Expanded, _: usize, tables: &mut [Block]) {
-        let (past, adds) = tables.split_at_mut(SECOND);
-        let mut sum = 0;
-        for (i, (past, adds)) in past.iter_mut().zip(adds).enumerate().take(S::LANES) {
-            *past = u128::to_le_bytes(sum);
-            *adds = *key.subkey(2 + (i + 1).trailing_zeros() as usize);
-            sum ^= u128::from_le_bytes(*adds);
+    fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
+        let n = s.narrow();
+        let mut sum = n.splat(&[0; 16]);
+        let mut i = 0;
+        while i < S::LANES {
+            sum = sum ^ n.splat(key.subkey(2 + (i + 1).trailing_zeros() as usize));
+            n.store_to(sum, &mut tables[i..]);
+            i += 1;
+            if i == <S::Unit as Isa>::LANES && blocks < S::LANES {
+                return;
+            }
         }
-    }
-
-    #[inline(always)]
-    fn spread<C: Cipher>([offset, _]: &mut [C::W; 2], _: &C, _: C::W, past: C::W) {
-        *offset = *offset ^ past;
     }
 
     #[inline(always)]
