@@ -249,6 +249,12 @@ impl<'k, S: Isa> Uniform<'k, S> {
         self.s.first_round(&self.keys, x)
     }
 
+    /// With the first round key.
+    #[inline(always)]
+    pub(crate) fn first_key(&self, x: S::W) -> S::W {
+        x ^ self.s.splat(&self.key.enc[0])
+    }
+
     #[inline(always)]
     pub(crate) fn encrypt_rest(&self, x: S::W) -> S::W {
         self.s.encrypt_rest(&self.keys, x)

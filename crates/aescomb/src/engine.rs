@@ -921,10 +921,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         for ((powers, key), rows) in
                             powers.iter_mut().zip(of).zip(&mut **few_rows).take(N)
                         {
-                            *powers = match key.few_tables() {
-                                Some(kept) => kept,
-                                None => few_rows_of::<S, M>(s, key, rows),
-                            };
+                            *powers = few_powers::<S, M>(s, key, rows);
                         }
                     }
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
@@ -945,10 +942,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                 fetch_own::<S, M>(s, set, &jobs[i..]);
                 if is_solo_of_its_own::<S, M>(job) {
                     let powers = if hashes {
-                        Powers::few(match key.few_tables() {
-                            Some(kept) => kept,
-                            None => few_rows_of::<S, M>(s, key, &mut few_rows[0]),
-                        })
+                        Powers::few(few_powers::<S, M>(s, key, &mut few_rows[0]))
                     } else {
                         M::tables(s, key, rows::<M>(job.len), &mut few_tables[0]);
                         Powers::none(&few_tables[0])
@@ -966,10 +960,14 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
 }
 
 /// Whether so many of the keys of messages that go by themselves have few powers that it is worth it
-/// to make the others' for this call alone. A key's second such call makes those that it keeps.
+/// to make the others' for this call alone: of the first messages, or else of all.
 fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> bool {
     let (mut all, mut have) = (0, 0);
     for (i, job) in jobs.iter().enumerate() {
+        // Others are asked when it is their turn.
+        if i == ASKED && all > 0 && have * 8 >= all * 7 {
+            return true;
+        }
         if !is_solo_of_its_own::<S, M>(job) {
             continue;
         }
@@ -978,18 +976,35 @@ fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> boo
         }
         let key = set.key_of(job);
         all += 1;
-        if key.few_tables().is_some() {
-            have += 1;
-        } else if key.long_again() {
-            key.keep_few_tables(|| {
-                let mut rows = NO_FEW_ROWS;
-                few_rows_of::<S, M>(s, key, &mut rows);
-                rows
-            });
-            have += 1;
-        }
+        have += usize::from(kept_few_powers::<S, M>(s, key).is_some());
     }
     have * 8 >= all * 7
+}
+
+/// So many messages say whether most keys have powers.
+const ASKED: usize = 32;
+
+/// The few powers that a key keeps: its second such message makes them.
+#[inline(always)]
+fn kept_few_powers<S: Isa, M: Pass>(s: S, key: &Expanded) -> Option<&FewRows> {
+    let kept = key.few_tables();
+    if kept.is_some() || !key.long_again() {
+        return kept;
+    }
+    Some(key.keep_few_tables(|| {
+        let mut rows = NO_FEW_ROWS;
+        few_rows_of::<S, M>(s, key, &mut rows);
+        rows
+    }))
+}
+
+/// The same, or those that are made in this `room`.
+#[inline(always)]
+fn few_powers<'r, S: Isa, M: Pass>(s: S, key: &'r Expanded, room: &'r mut FewRows) -> &'r FewRows {
+    match kept_few_powers::<S, M>(s, key) {
+        Some(kept) => kept,
+        None => few_rows_of::<S, M>(s, key, room),
+    }
 }
 
 /// The few powers of a key, for which there is `room`.

@@ -40,7 +40,7 @@ pub(crate) fn fetch_texts<S: Isa>(s: S, jobs: &[Job], written: bool) {
     }
 }
 
-/// Fetches the text and the key of a message that comes some time after the first of `jobs`. (A burst
+/// Fetches the key of a message that comes some time after the first of `jobs`. (A burst
 /// for several messages waits for room: called once a message, 10,000 with a key each take 0.9 of
 /// the time.)
 #[inline(always)]
@@ -50,10 +50,6 @@ pub(crate) fn fetch_own<S: Isa, M: Pass>(s: S, set: KeySet<'_>, jobs: &[Job]) {
         s.fetch(key.enc[0].as_ptr());
         fetch::<S, M>(s, key);
         s.fetch(key.subkey(0).as_ptr());
-        // The CPU fetches the rest of long texts by itself.
-        for at in (0..job.len.min(1 << 12)).step_by(LINE * 16) {
-            s.fetch_far(job.src.wrapping_add(at));
-        }
     }
     if const { hash_of::<M>().is_some() }
         && let Some(job) = jobs.get(AHEAD / 2)

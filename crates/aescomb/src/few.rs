@@ -5,6 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
+use crate::backend::is_zen;
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -342,7 +343,14 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
 
     #[inline(always)]
     fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
-        Some((&LAST_BYTES, Places::plain_base(self.s.unit(), counters)))
+        Some((
+            &LAST_BYTES,
+            Places::plain_base(
+                self.s.unit(),
+                counters,
+                self.s.unit().load_row(self.lanes.round_key(0)),
+            ),
+        ))
     }
 
     #[inline(always)]
@@ -364,11 +372,15 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
         let key = self.of[l];
         let keys = self.s.keys(key, M::SHAPE.uses);
         let ciphers = &Ciphers::new::<M>(self.s, (&keys, key));
-        let powers = match const { hash_of::<M>().is_some() } {
-            true => Powers::few(self.powers[l]),
-            false => Powers::none(&self.tables[l]),
-        };
-        f(ciphers, powers)
+        if const { hash_of::<M>().is_none() } {
+            return f(ciphers, Powers::none(&self.tables[l]));
+        }
+        let powers = Powers::few(self.powers[l]);
+        // Code for each, as a choice at each product would cost what it gains.
+        match is_zen() {
+            true => f(ciphers, powers),
+            false => f(ciphers, powers.for_four()),
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Powers<'t> {
     count: usize,
     /// In the same places the sums of their halves.
     halves: Option<&'t MaybeUninit<Rows>>,
+    /// Whether four products are made of two blocks, or three, with the sums of their halves.
+    four: bool,
 }
 
 impl<'t> Powers<'t> {
@@ -37,6 +39,7 @@ impl<'t> Powers<'t> {
                 true => Some(&tables.halves),
                 false => None,
             },
+            four: false,
         }
     }
 
@@ -47,6 +50,7 @@ impl<'t> Powers<'t> {
             rows,
             count: POWERS,
             halves: None,
+            four: false,
         }
     }
 
@@ -57,6 +61,27 @@ impl<'t> Powers<'t> {
             rows,
             count: FEW_POWERS,
             halves: None,
+            four: false,
+        }
+    }
+
+    /// The same for four products of two blocks, as halves that are not kept take longer to add up than a
+    /// fourth product, but where one of 512 bits takes two cycles, as on Zen 5.
+    #[inline(always)]
+    pub(crate) fn for_four(self) -> Self {
+        Powers {
+            halves: None,
+            four: true,
+            ..self
+        }
+    }
+
+    /// The same for three, whatever they are for.
+    #[inline(always)]
+    pub(crate) fn for_three(self) -> Self {
+        Powers {
+            four: false,
+            ..self
         }
     }
 }
@@ -101,7 +126,11 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     /// The sums of the last run, spread over all lanes.
     #[inline(always)]
     pub(crate) fn sums(&self) -> Sums<U> {
-        self.sums.get()
+        let [low, middle, high] = self.sums.get();
+        match self.powers.four {
+            true => [low, low ^ middle ^ high, high],
+            false => [low, middle, high],
+        }
     }
 
     /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
@@ -185,7 +214,9 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
     #[inline(always)]
     pub(crate) fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
         self.begin(0);
-        s.reduce::<F>(self.sums.replace([s.unit().splat(&[0; 16]); 3]))
+        let sums = self.sums();
+        self.sums.set([s.unit().splat(&[0; 16]); 3]);
+        s.reduce::<F>(sums)
     }
 
     /// Adds the products of the first blocks of `x` with the powers from place `at` on,
@@ -197,8 +228,11 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         let powers = unsafe { row_of(s, rows.as_ptr().add(at), blocks) };
         let halves = match halves {
             // SAFETY: as above; they were written with the powers.
-            Some(halves) => unsafe { row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks) },
-            None => powers.sum_halves(),
+            Some(halves) => unsafe {
+                Some(row_of(s, halves.as_ptr().cast::<Block>().add(at), blocks))
+            },
+            None if self.powers.four => None,
+            None => Some(powers.sum_halves()),
         };
         let powers = (powers, halves);
         self.sums.set(s.add_products(self.sums.get(), x, powers));

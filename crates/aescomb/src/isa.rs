@@ -404,9 +404,14 @@ pub(crate) trait Isa: Copy + 'static {
     fn sum(self, x: Self::W) -> <Self::Unit as Isa>::W;
     /// The sum of all blocks of a register in the first lane, zeros in the others.
     fn fold(self, x: <Self::Unit as Isa>::W) -> <Self::Unit as Isa>::W;
-    /// Adds the products of all lanes to sums of such, zeros at first.
-    /// `y` has its [`Wide::sum_halves`] with it.
-    fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self>;
+    /// Adds the products of all lanes to sums of such, zeros at first. `y` may have its
+    /// [`Wide::sum_halves`] with it; without, the second sum lacks the two others.
+    fn add_products(
+        self,
+        sums: Sums<Self>,
+        x: Self::W,
+        y: (Self::W, Option<Self::W>),
+    ) -> Sums<Self>;
     /// In lane `l` the sum of all blocks of `x[l]`. Where messages are done by themselves.
     #[inline(always)]
     fn fold_each(self, _x: &[<Self::Unit as Isa>::W; MAX_UNIT]) -> <Self::Unit as Isa>::W {

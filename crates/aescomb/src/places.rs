@@ -1,14 +1,14 @@
 //! Counter blocks of 32 bits that are neighbours, of messages that are done a few at a time: as in
 //! `counting.rs`, a row is what is the same in all its blocks, after the first round, plus what
 //! their last bytes add to it. Under a key without a table for that, the same before the first
-//! round: nothing is counted or reversed.
+//! round, with its key: nothing is counted or reversed.
 //!
 //! The index of the table is the last byte of a counter. It is used where that is public: not in
 //! GCM with a nonce that does not have 12 bytes, whose counter comes of the key ([`SECRET`]).
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
-use crate::cipher::{Cipher, Uniform};
+use crate::cipher::Uniform;
 use crate::counting::row;
 use crate::expanded::{FirstRounds, VALUES};
 use crate::isa::{Isa, Wide};
@@ -26,8 +26,8 @@ pub(crate) struct Places<'t, U: Isa> {
     /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
     /// than all rows have. `SECRET` where it is not public.
     low: Cell<usize>,
-    /// The next row's counters with 0 for their last bytes, after the first round if so `keyed`, in
-    /// all lanes.
+    /// The next row's counters with 0 for their last bytes, after the first round if so `keyed`, otherwise
+    /// with the first round key, in all lanes.
     base: Cell<U::W>,
 }
 
@@ -94,13 +94,13 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     /// `counters`, in reverse byte order, as `new` takes them with a key's table.
     #[inline(always)]
     pub(crate) fn base(c: &Uniform<'_, U>, counters: U::W) -> U::W {
-        c.first_round(Self::plain_base(c.s, counters))
+        c.first_round((counters & c.s.splat(&UPPER)).swap_bytes())
     }
 
-    /// The same without one.
+    /// The same without a table, with the first round keys `keys`.
     #[inline(always)]
-    pub(crate) fn plain_base(u: U, counters: U::W) -> U::W {
-        (counters & u.splat(&UPPER)).swap_bytes()
+    pub(crate) fn plain_base(u: U, counters: U::W, keys: U::W) -> U::W {
+        (counters & u.splat(&UPPER)).swap_bytes() ^ keys
     }
 
     /// CIPH_K of the next row's.
@@ -117,6 +117,8 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
             let mut x = s.splat(self.start).count32(iota).swap_bytes();
             if self.keyed {
                 x = c.first_round(x);
+            } else {
+                x = c.first_key(x);
             }
             if low != SECRET {
                 let low = (usize::from(self.start[0]) + done) % VALUES;
@@ -131,7 +133,7 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
         };
         match self.keyed {
             true => c.encrypt_rest(x),
-            false => c.encrypt(x),
+            false => c.encrypt_linked(x, s.splat(&[0; 16])),
         }
     }
 }

@@ -530,7 +530,7 @@ unsafe fn all_neighbours<S: Isa, M: Pass, const N: usize>(
         #[inline(always)]
         |i| u.splat(&state[i]),
     );
-    let hashing = Hashing::new(u, (powers, S::LANES), 0, rows.len());
+    let hashing = Hashing::new(u, (powers.for_three(), S::LANES), 0, rows.len());
     // SAFETY: the caller's.
     let w = unsafe {
         all_rows::<S, M, true, false>(

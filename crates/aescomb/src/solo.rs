@@ -283,7 +283,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
                         ),
                         None => (
                             (&LAST_BYTES, false),
-                            Places::plain_base(u, state.blocks()[i]),
+                            Places::plain_base(u, state.blocks()[i], u.splat(&key.enc[0])),
                         ),
                     };
                     let public = job.nonce_len as usize == nonce;

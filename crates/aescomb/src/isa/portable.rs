@@ -657,14 +657,17 @@ impl<const N: usize> Isa for Portable<N> {
         self,
         sums: Sums<Self>,
         x: Blocks<N>,
-        (y, _): (Blocks<N>, Blocks<N>),
+        (y, halves): (Blocks<N>, Option<Blocks<N>>),
     ) -> Sums<Self> {
         let [mut low, mut middle, mut high] = sums;
         for l in 0..N {
             let (x, y) = (u128::from_le(x.0[l]), u128::from_le(y.0[l]));
             let product = gf128::products(x, y);
             low.0[l] ^= product.0;
-            middle.0[l] ^= product.1;
+            middle.0[l] ^= match halves {
+                Some(_) => product.1,
+                None => product.0 ^ product.1 ^ product.2,
+            };
             high.0[l] ^= product.2;
         }
         [low, middle, high]

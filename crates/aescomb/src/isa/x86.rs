@@ -551,7 +551,12 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn add_products(self, sums: Sums<Self>, x: Self::W, y: (Self::W, Self::W)) -> Sums<Self> {
+    fn add_products(
+        self,
+        sums: Sums<Self>,
+        x: Self::W,
+        y: (Self::W, Option<Self::W>),
+    ) -> Sums<Self> {
         add_products(sums, x, y)
     }
 

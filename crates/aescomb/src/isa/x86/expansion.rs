@@ -279,8 +279,13 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
             return;
         }
         keys.set_rounds(rounds);
-        let mut r = 0;
-        while r <= rounds {
+        // A copy stays in registers: for all the compiler knows, keys are stored over `of`.
+        let copy = *of;
+        let of = match const { U == 1 } {
+            true => &copy,
+            false => of,
+        };
+        for r in 0..=rounds.min(14) {
             let row: [V; U] = gather_keys(of, offset + r * 16);
             V::store_all(
                 &row,
@@ -289,7 +294,6 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
                     WhichKey::Second => keys.second_mut(r, 0),
                 },
             );
-            r += 1;
         }
     }
 }

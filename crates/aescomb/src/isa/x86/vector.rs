@@ -132,6 +132,8 @@ pub(crate) trait Vector: Copy + 'static {
     /// Adds them to sums that are not reduced: low parts, sums of all three, high parts. `y` has the
     /// sums of its halves with it.
     unsafe fn add_product(sums: &mut [Self; 3], x: Self, y: (Self, Self));
+    /// The same without Karatsuba's trick: low parts, what is between them, high parts.
+    unsafe fn add_four_products(sums: &mut [Self; 3], x: Self, y: Self);
     unsafe fn reduced<F: Product>(sums: &[Self; 3]) -> Self;
 }
 
@@ -249,6 +251,17 @@ macro_rules! several {
                 sums[0] = sums[0].xor(low);
                 sums[1] = sums[1].xor(middle);
                 sums[2] = sums[2].xor(high);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn add_four_products(sums: &mut [Self; 3], x: Self, y: Self) {
+            unsafe {
+                let (left, right) = (x.clmul::<0x01>(y), x.clmul::<0x10>(y));
+                sums[0] = sums[0].xor(x.clmul::<0x00>(y));
+                sums[1] = sums[1].xor(left).xor(right);
+                sums[2] = sums[2].xor(x.clmul::<0x11>(y));
             }
         }
 

@@ -281,14 +281,19 @@ const FOLD: Block = bytes_from([0x87, 0, 0, 0], [0; 4], [1, 0, 0, 0], [0; 4]);
 pub(crate) fn add_products<V: Vector, const U: usize>(
     sums: [Words<V, 1>; 3],
     x: Words<V, U>,
-    (y, halves): (Words<V, U>, Words<V, U>),
+    (y, halves): (Words<V, U>, Option<Words<V, U>>),
 ) -> [Words<V, 1>; 3] {
     let [Words([low]), Words([middle]), Words([high])] = sums;
     let mut sums = [low, middle, high];
     let mut u = 0;
     while u < U {
         // SAFETY: values of the vector type exist.
-        unsafe { V::add_product(&mut sums, x.0[u], (y.0[u], halves.0[u])) };
+        unsafe {
+            match &halves {
+                Some(halves) => V::add_product(&mut sums, x.0[u], (y.0[u], halves.0[u])),
+                None => V::add_four_products(&mut sums, x.0[u], y.0[u]),
+            }
+        }
         u += 1;
     }
     let [low, middle, high] = sums;
