@@ -11,9 +11,8 @@ pub(crate) const MAX_LANES: usize = 32;
 /// Blocks in a line of the cache.
 pub(crate) const LINE: usize = 4;
 
-/// What depends on a key alone, for neighbouring blocks: the powers of a constant, or a row from 0
-/// on. After the last power there is room for a register that begins with
-/// it.
+/// What depends on a key alone, for neighbouring blocks: the powers of a constant, or a row. After the
+/// last power there is room for a register that begins with it.
 pub(crate) type Rows = [Block; POWERS + MAX_UNIT];
 
 /// Rows that keys keep for all kernels of as many lanes, whatever their registers.

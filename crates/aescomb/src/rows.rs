@@ -807,7 +807,7 @@ fn spread<S: Isa, M: Pass>(
 
 /// The state of the block after the last row, in the first lane; places in all lanes, sums
 /// spread over them. That row has `left` blocks, not 0 where it is not full; `before` is what
-/// it began with.
+/// it began with. Offsets are past that by what is in the key's `tables`.
 #[inline(always)]
 fn first<S: Isa, M: Pass, const ENDS: bool>(
     s: S,
