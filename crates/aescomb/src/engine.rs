@@ -964,7 +964,7 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
 fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> bool {
     let (mut all, mut have) = (0, 0);
     for (i, job) in jobs.iter().enumerate() {
-        // Others are asked when it is their turn.
+        // The others are asked when their messages are done.
         if i == ASKED && all > 0 && have * 8 >= all * 7 {
             return true;
         }
@@ -984,7 +984,8 @@ fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> boo
 /// So many messages say whether most keys have powers.
 const ASKED: usize = 32;
 
-/// The few powers that a key keeps: its second such message makes them.
+/// The few powers that a key keeps: they are made when it is asked for the second time. (That is the second
+/// such message, but a key that [`most_have_powers`] asks may be asked again for the same one.)
 #[inline(always)]
 fn kept_few_powers<S: Isa, M: Pass>(s: S, key: &Expanded) -> Option<&FewRows> {
     let kept = key.few_tables();

@@ -65,8 +65,8 @@ impl<'t> Powers<'t> {
         }
     }
 
-    /// The same for four products of two blocks, as halves that are not kept take longer to add up than a
-    /// fourth product, but where one of 512 bits takes two cycles, as on Zen 5.
+    /// The same, for four products of two blocks. Where the sums of halves are not kept, to make them takes
+    /// longer than a fourth product, but on CPUs on which a product of 512 bits takes two cycles, as on Zen 5.
     #[inline(always)]
     pub(crate) fn for_four(self) -> Self {
         Powers {
@@ -76,7 +76,7 @@ impl<'t> Powers<'t> {
         }
     }
 
-    /// The same for three, whatever they are for.
+    /// The same for three products, whatever number these powers were for.
     #[inline(always)]
     pub(crate) fn for_three(self) -> Self {
         Powers {

@@ -26,8 +26,8 @@ pub(crate) struct Places<'t, U: Isa> {
     /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
     /// than all rows have. `SECRET` where it is not public.
     low: Cell<usize>,
-    /// The next row's counters with 0 for their last bytes, after the first round if so `keyed`, otherwise
-    /// with the first round key, in all lanes.
+    /// The next row's counters with 0 for their last bytes, in all lanes: after the first round if so
+    /// `keyed`, otherwise with the first round key added.
     base: Cell<U::W>,
 }
 
