@@ -674,9 +674,9 @@ fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
             return 0;
         }
         return match <S::Unit as Isa>::LANES {
-            2 => under_their_own::<S, G::First, 2>(s, work),
-            4 => under_their_own::<S, G::First, 4>(s, work),
-            _ => under_their_own::<S, G::First, 1>(s, work),
+            2 => under_their_own::<S, G, 2>(s, work),
+            4 => under_their_own::<S, G, 4>(s, work),
+            _ => under_their_own::<S, G, 1>(s, work),
         };
     };
     let pays = const { G::First::SHAPE.along().tables == 0 }
@@ -715,9 +715,9 @@ fn with_tables<S: Isa, G: Program>(
         even_ones::<S, G>(s, (key, tables), work);
     }
     match <S::Unit as Isa>::LANES {
-        2 => by_themselves::<S, G::First, 2>(s, key, tables, work),
-        4 => by_themselves::<S, G::First, 4>(s, key, tables, work),
-        _ => by_themselves::<S, G::First, 1>(s, key, tables, work),
+        2 => by_themselves::<S, G, 2>(s, key, tables, work),
+        4 => by_themselves::<S, G, 4>(s, key, tables, work),
+        _ => by_themselves::<S, G, 1>(s, key, tables, work),
     }
 }
 
@@ -832,7 +832,7 @@ fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
 /// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
 /// registers.
 #[inline(never)]
-fn by_themselves<S: Isa, M: Pass, const N: usize>(
+fn by_themselves<S: Isa, G: Program, const N: usize>(
     s: S,
     key: &Expanded,
     tables: &Tables,
@@ -842,14 +842,14 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
         #[inline(always)]
         || {
             let (jobs, alike) = (work.jobs, work.alike);
-            let keys = &s.keys(key, M::SHAPE.uses);
-            let c = &Ciphers::new::<M>(s, (keys, key));
-            let first = counters::<S, M>(s, key);
+            let keys = &s.keys(key, G::First::SHAPE.uses);
+            let c = &Ciphers::new::<G::First>(s, (keys, key));
+            let first = counters::<S, G::First>(s, key);
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {
-                if const { has_few::<S, M>() }
+                if const { has_few::<S, G::First>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
-                    && some.iter().all(is_solo::<M>)
+                    && some.iter().all(is_solo::<G::First>)
                     && (alike.data() || some.iter().all(|other| job.is_like(other)))
                 {
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
@@ -859,14 +859,14 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
                         key,
                         tables: (tables, first),
                     };
-                    few::<S, M, _, N>(keys, some, given, work.far);
+                    few::<S, G, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
-                if is_solo::<M>(job) {
+                if is_solo::<G::First>(job) {
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
-                    let tables = (Powers::of::<M>(tables), first);
-                    solo::<S, M>(s, (keys, key), tables, job, verdict);
+                    let tables = (Powers::of::<G::First>(tables), first);
+                    solo::<S, G>(s, (keys, key), tables, job, verdict);
                     count += 1;
                 }
                 i += 1;
@@ -880,13 +880,13 @@ fn by_themselves<S: Isa, M: Pass, const N: usize>(
 /// order: `N` at a time where as many follow each other; in modes that hash, if most keys have
 /// powers. Returns how many they are. Out of line, as it wants all registers.
 #[inline(never)]
-fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
-    let hashes = const { hash_of::<M>().is_some() };
+fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
+    let hashes = const { hash_of::<G::First>().is_some() };
     // A row, after the blocks of short associated data. (Not when it is compiled: there is code
     // for twice as many registers, which is never run.)
     assert!(!hashes || S::LANES + SHORT_DATA / 16 <= FEW_POWERS);
     let (jobs, set) = (work.jobs, work.keys);
-    if hashes && !most_have_powers::<S, M>(s, jobs, set) {
+    if hashes && !most_have_powers::<S, G::First>(s, jobs, set) {
         return 0;
     }
     s.enter(
@@ -903,10 +903,10 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {
                 let key = set.key_of(job);
-                if const { has_few::<S, M>() }
+                if const { has_few::<S, G::First>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(|other| {
-                        is_solo_of_its_own::<S, M>(other)
+                        is_solo_of_its_own::<S, G::First>(other)
                             && (alike
                                 || job.is_like(other) && set.key_of(other).rounds() == key.rounds())
                     })
@@ -915,13 +915,13 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                     for (of, job) in of.iter_mut().zip(some) {
                         *of = set.key_of(job);
                     }
-                    s.unit().lane_keys(few_keys, &of, M::SHAPE.uses);
+                    s.unit().lane_keys(few_keys, &of, G::First::SHAPE.uses);
                     let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
                     if hashes {
                         for ((powers, key), rows) in
                             powers.iter_mut().zip(of).zip(&mut **few_rows).take(N)
                         {
-                            *powers = few_powers::<S, M>(s, key, rows);
+                            *powers = few_powers::<S, G::First>(s, key, rows);
                         }
                     }
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
@@ -935,21 +935,21 @@ fn under_their_own<S: Isa, M: Pass, const N: usize>(s: S, work: &mut Work<'_>) -
                         tables: few_tables,
                         jobs: &jobs[i..],
                     };
-                    few::<S, M, _, N>(keys, some, given, work.far);
+                    few::<S, G, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
-                fetch_own::<S, M>(s, set, &jobs[i..]);
-                if is_solo_of_its_own::<S, M>(job) {
+                fetch_own::<S, G::First>(s, set, &jobs[i..]);
+                if is_solo_of_its_own::<S, G::First>(job) {
                     let powers = if hashes {
-                        Powers::few(few_powers::<S, M>(s, key, &mut few_rows[0]))
+                        Powers::few(few_powers::<S, G::First>(s, key, &mut few_rows[0]))
                     } else {
-                        M::tables(s, key, rows::<M>(job.len), &mut few_tables[0]);
+                        G::First::tables(s, key, rows::<G::First>(job.len), &mut few_tables[0]);
                         Powers::none(&few_tables[0])
                     };
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
-                    let keys = &s.keys(key, M::SHAPE.uses);
-                    solo::<S, M>(s, (keys, key), (powers, None), job, verdict);
+                    let keys = &s.keys(key, G::First::SHAPE.uses);
+                    solo::<S, G>(s, (keys, key), (powers, None), job, verdict);
                     count += 1;
                 }
                 i += 1;
@@ -1348,9 +1348,7 @@ fn first_rounds<S: Isa, M: Pass>(
     key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
-    // The table is of the key's first cipher.
-    let counts = const { matches!(M::SHAPE.feed, Feed::Counter) && !M::SHAPE.uses.second };
-    if const { !S::ROUNDS } || !counts {
+    if const { !S::ROUNDS || !matches!(M::SHAPE.feed, Feed::Counter) } {
         return None;
     }
     let kept = key.kept_first_rounds();

@@ -22,7 +22,8 @@ use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
-    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_rows,
+    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_row,
+    take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
@@ -30,12 +31,15 @@ use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
 
-/// Whether `M` has messages that are done a few at a time: of its state, one block at most is a
-/// sum, and one a place.
+/// The state of the first pass of `G`, in a register.
+type StateOf<S, G> = <<G as Program>::First as Pass>::State<UnitOf<S>>;
+
+/// Whether `M` has messages that are done a few at a time: of its state, one block at most is a sum,
+/// and two are something else.
 pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
-    let blocks = block_of::<M>(true).is_some() as usize + block_of::<M>(false).is_some() as usize;
-    has_solos::<S, M>() && M::SHAPE.along().blocks.len() == blocks && lanes > 1 && lanes <= MAX_UNIT
+    let fits = block_of::<M>(true, 1).is_none() && block_of::<M>(false, 2).is_none();
+    has_solos::<S, M>() && fits && lanes > 1 && lanes <= MAX_UNIT
 }
 
 /// Whether short messages of `G` are done a few at a time, by [`short`]. Where it is serial, the CPU
@@ -219,7 +223,7 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
 fn in_rows<M: Pass>(len: usize) -> usize {
     match const { M::SHAPE.along().ends_alike } {
         true => len,
-        false => rows::<M>(len) * 16,
+        false => rows::<M>(len) * M::SHAPE.row.stride,
     }
 }
 
@@ -388,37 +392,37 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
 /// `far`: the batch is larger than the caches.
 #[inline(always)]
-pub(crate) fn few<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
+pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: usize>(
     keys: K,
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
     far: bool,
 ) {
     const {
-        let fits = M::SHAPE.along().lanes_below < 16 * FEW_POWERS;
-        assert!(hash_of::<M>().is_none() || fits);
+        let fits = G::First::SHAPE.along().lanes_below < 16 * FEW_POWERS;
+        assert!(hash_of::<G::First>().is_none() || fits);
     };
     let u = keys.unit();
-    let few = &Few::new(u, jobs, keys.set(), verdicts.is_some());
-    let h = M::header(few);
+    let few = &Few::new(u, jobs, keys.set(), verdicts.is_some()).again(G::AGAIN);
+    let h = G::First::header(few);
     let hashing = &EqualHashing::new(u, keys.powers());
-    whole::<S::Unit, M, N, false>(
+    whole::<S::Unit, G::First, N, false>(
         few,
         &hashing.cipher(keys.lanes()),
         h,
         verdicts,
         #[inline(always)]
         |state| {
-            let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<M>(jobs);
-            if !are_equal && jobs.iter().any(|job| job.len > mixed_along::<M>()) {
-                return one_by_one::<S, M, K, N>((keys, far), jobs, hashing, state);
+            let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<G::First>(jobs);
+            if !are_equal && jobs.iter().any(|job| job.len > mixed_along::<G::First>()) {
+                return one_by_one::<S, G, K, N>((keys, far), jobs, hashing, state);
             }
             for l in 0..N {
                 keys.fetch(l);
             }
             match are_equal {
-                true => equal::<S::Unit, M, N>(few, keys.lanes(), hashing, state),
-                false => mixed::<S::Unit, M, N>(few, keys.lanes(), state),
+                true => equal::<S::Unit, G::First, N>(few, keys.lanes(), hashing, state),
+                false => mixed::<S::Unit, G::First, N>(few, keys.lanes(), state),
             }
         },
     );
@@ -431,9 +435,10 @@ const MIXED: usize = 32;
 /// The same of modes along messages. Of those that encrypt, a message by itself of up to four blocks
 /// leaves most of the time of AES unused.
 const fn mixed_along<M: Pass>() -> usize {
-    match M::SHAPE.output {
-        true => 2 * MIXED,
-        false => MIXED,
+    match (waits::<M>(), M::SHAPE.output) {
+        (true, _) => 4 * MIXED,
+        (_, true) => 2 * MIXED,
+        _ => MIXED,
     }
 }
 
@@ -476,6 +481,9 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
         false => 0,
     };
     let whole = rows - usize::from(any > 0);
+    if const { M::SHAPE.row.pair } {
+        return even_rows::<U, M, N>(few, &c, state);
+    }
     for i in 0..whole {
         // SAFETY: they have so many whole blocks.
         unsafe {
@@ -521,6 +529,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
     let most = jobs
         .iter()
         .fold(0, |most, job| in_rows::<M>(job.len).max(most));
+    let bytes = const { M::SHAPE.row.bytes() };
     let mut done = 0;
     while done < most {
         let mut left = [0; MAX_LANES];
@@ -529,17 +538,31 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
         }
         let count = u.in_all_bytes(&left);
         let before = state;
-        // SAFETY: they have so many bytes left.
-        unsafe {
-            row::<U, M, N>(
-                few,
-                Mixed::new(c, count),
-                &mut state,
-                done,
-                #[inline(always)]
-                |l| left[l],
-            )
-        };
+        if const { M::SHAPE.along().ends_alike } {
+            // SAFETY: they have so many bytes left.
+            unsafe {
+                row::<U, M, N>(
+                    few,
+                    Mixed::new(c, count),
+                    &mut state,
+                    done,
+                    #[inline(always)]
+                    |l| left[l],
+                )
+            };
+        } else {
+            // Whole rows, or none.
+            let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
+            for (l, job) in jobs.iter().enumerate() {
+                if left[l] > 0 {
+                    src[l] = few.source(l).wrapping_add(done);
+                    dst[l] = job.dst.wrapping_add(done);
+                }
+            }
+            let text = (src.as_ptr(), dst.as_ptr());
+            // SAFETY: they have a row left, or are nowhere, where there is room for one.
+            unsafe { take_row::<U, M>(u, &c, &mut state, done / bytes, text, 0) };
+        }
         // What has ended keeps its state.
         let goes_on = count.any();
         state = M::State::from_fn(
@@ -549,7 +572,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
                 _ => c.zero(),
             },
         );
-        done += 16;
+        done += bytes;
     }
     state
 }
@@ -586,12 +609,12 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
 
 /// The rows of one message after the other.
 #[inline(always)]
-fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
+fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: usize>(
     (mut keys, far): (K, bool),
     jobs: &[Job; N],
     hashing: &EqualHashing<S::Unit, impl PowersOfLanes<S::Unit>>,
-    state: M::State<UnitOf<S>>,
-) -> M::State<UnitOf<S>> {
+    state: StateOf<S, G>,
+) -> StateOf<S, G> {
     let u = keys.unit();
     let mut before = Aligned([[[0; 16]; MAX_UNIT]; MAX_STATE]);
     for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
@@ -600,15 +623,16 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
     keys.prepare(jobs);
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
     let mut counting = None;
-    if let Some((i, nonce)) = const { counter_of::<S, M>() }
+    if let Some((i, nonce)) = const { counter_of::<S, G::First>() }
         && let Some((table, base)) = keys.counting(state.blocks()[i])
     {
         u.store_row(base, &mut bases.0);
         counting = Some((i, nonce, table));
     }
-    let mut sums = [u.splat(&[0; 16]); MAX_UNIT];
-    let mut products = [sums; 3];
-    let mut places = sums;
+    let none = [u.splat(&[0; 16]); MAX_UNIT];
+    let mut products = [none; 3];
+    let mut sums = none;
+    let mut places = [none; 2];
     for (l, job) in jobs.iter().enumerate() {
         keys.fetch(l);
         let counters = match counting {
@@ -625,7 +649,7 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
             None => None,
         };
         let counters = counters.as_ref();
-        let state = M::State::from_fn(
+        let state = StateOf::<S, G>::from_fn(
             #[inline(always)]
             |i| match counting {
                 Some((counter, ..)) if counter == i => u.splat(&[0; 16]),
@@ -635,58 +659,75 @@ fn one_by_one<'k, S: Isa, M: Pass, K: FewKeys<'k, S, M, N>, const N: usize>(
         let (after, sums_of_run) = keys.under(
             l,
             #[inline(always)]
-            |c, powers| match rows::<M>(job.len) >= S::LANES {
-                true => all_of::<S, M, true>(c, powers, counters, (job, far), state),
-                false => all_of::<S, M, false>(c, powers, counters, (job, far), state),
+            |c, powers| match rows::<G::First>(job.len) >= S::LANES {
+                true => all_of::<S, G, true>(c, powers, counters, (job, far), state),
+                false => all_of::<S, G, false>(c, powers, counters, (job, far), state),
             },
         );
-        if let Some(i) = const { block_of::<M>(true) } {
+        if let Some(i) = const { block_of::<G::First>(true, 0) } {
             sums[l] = after.blocks()[i];
             for (all, one) in products.iter_mut().zip(sums_of_run) {
                 all[l] = one;
             }
         }
         // Where the last row ends a message, its place is not used any more.
-        if !const { M::SHAPE.along().ends_alike }
-            && let Some(i) = const { block_of::<M>(false) }
-        {
-            places[l] = after.blocks()[i];
+        if !const { G::First::SHAPE.along().ends_alike } {
+            if let Some(i) = const { block_of::<G::First>(false, 0) } {
+                places[0][l] = after.blocks()[i];
+            }
+            if let Some(i) = const { block_of::<G::First>(false, 1) } {
+                places[1][l] = after.blocks()[i];
+            }
         }
     }
     // A hash is in the sums, but where a run of powers or the message has no block after it.
-    let is_zero = const { hash_of::<M>().is_some() }
+    let is_zero = const { hash_of::<G::First>().is_some() }
         && jobs
             .iter()
-            .all(|job| (1..K::POWERS).contains(&rows_of::<M>(job)));
+            .all(|job| (1..K::POWERS).contains(&rows_of::<G::First>(job)));
     let sums = match is_zero {
         true => u.splat(&[0; 16]),
         false => u.fold_each(&sums),
     };
     let [low, middle, high] = &products;
     let products = [u.fold_each(low), u.fold_each(middle), u.fold_each(high)];
-    let [mut place, others @ ..] = places;
-    for (l, other) in others.into_iter().enumerate() {
-        place = UnitOf::<S>::select(one_lane(u, l + 1), other, place);
-    }
-    let state = M::State::from_fn(
+    let [first, second] = places;
+    let (first, second) = (in_lanes(u, first), in_lanes(u, second));
+    let state = StateOf::<S, G>::from_fn(
         #[inline(always)]
-        |i| match const { block_of::<M>(true) } {
-            Some(sum) if sum == i => sums,
-            _ => place,
+        |i| match (
+            const { block_of::<G::First>(true, 0) },
+            const { block_of::<G::First>(false, 1) },
+        ) {
+            (Some(sum), _) if sum == i => sums,
+            (_, Some(other)) if other == i => second,
+            _ => first,
         },
     );
-    if const { hash_of::<M>().is_some() } {
+    if const { hash_of::<G::First>().is_some() } {
         hashing.set(products);
     }
     state
 }
 
-/// Which block of state is a sum or a hash, or else a place.
-const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
+/// Lane `l` of `x[l]`.
+#[inline(always)]
+fn in_lanes<U: Isa>(u: U, [mut all, others @ ..]: [U::W; MAX_UNIT]) -> U::W {
+    for (l, other) in others.into_iter().enumerate() {
+        all = U::W::select(one_lane(u, l + 1), other, all);
+    }
+    all
+}
+
+/// Which block of state is number `n` of the sums and hashes, or else of the others.
+const fn block_of<M: Pass>(sum: bool, mut n: usize) -> Option<usize> {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
         if matches!(M::SHAPE.along().blocks[i], Holds::Hash { .. } | Holds::Sum) == sum {
-            return Some(i);
+            if n == 0 {
+                return Some(i);
+            }
+            n -= 1;
         }
         i += 1;
     }
@@ -696,24 +737,27 @@ const fn block_of<M: Pass>(sum: bool) -> Option<usize> {
 /// The rows of one message, and what comes of them as `all_rows` says, with hashes spread over
 /// all lanes, too.
 #[inline(always)]
-fn all_of<S: Isa, M: Pass, const LONG: bool>(
+fn all_of<S: Isa, G: Program, const LONG: bool>(
     c: &Ciphers<'_, S>,
     powers: Powers<'_>,
     places: Option<&Places<'_, S::Unit>>,
     (job, far): (&Job, bool),
-    state: M::State<UnitOf<S>>,
-) -> (M::State<UnitOf<S>>, Sums<S::Unit>) {
-    let (len, rows) = (job.len, 0..rows::<M>(job.len));
+    state: StateOf<S, G>,
+) -> (StateOf<S, G>, Sums<S::Unit>) {
+    let (len, rows) = (job.len, 0..rows::<G::First>(job.len));
     let hashing = &Hashing::new(
         c.unit.s,
         (powers, S::LANES),
         0,
-        in_rows::<M>(len).div_ceil(16) + 1,
+        in_rows::<G::First>(len).div_ceil(16) + 1,
     );
-    let text = (job.src, job.dst);
+    let text = match const { G::AGAIN } {
+        true => (job.dst.cast_const(), job.dst),
+        false => (job.src, job.dst),
+    };
     let left = len % (S::LANES * 16);
     if LONG
-        && const { ends_first::<S, M>() }
+        && const { ends_first::<S, G::First>() }
         && let Some(places) = places
         && left > 0
         && !far
@@ -721,7 +765,7 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
     {
         let full = (len - left) / 16;
         // The hash so far is added to the first block of all.
-        let zero = M::State::from_fn(
+        let zero = StateOf::<S, G>::from_fn(
             #[inline(always)]
             |_| c.unit.s.splat(&[0; 16]),
         );
@@ -731,21 +775,33 @@ fn all_of<S: Isa, M: Pass, const LONG: bool>(
             || {
                 let end = (text.0, text.1, full, left);
                 // SAFETY: it is inside the text.
-                unsafe { last_row::<S, M>(c, hashing, Some(&places.after(full)), end, zero) };
+                unsafe {
+                    last_row::<S, G::First>(c, hashing, Some(&places.after(full)), end, zero)
+                };
             },
         );
         // SAFETY: as below.
         let state = unsafe {
-            all_rows::<S, M, true, true>(c, hashing, Some(places), text, 0..full, len - left, state)
+            all_rows::<S, G::First, true, true>(
+                c,
+                hashing,
+                Some(places),
+                text,
+                0..full,
+                len - left,
+                state,
+            )
         };
         hashing.skip(left.div_ceil(16));
         return (state, hashing.sums());
     }
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {
-        match const { M::SHAPE.along().ends_alike } {
-            true => all_rows::<S, M, LONG, true>(c, hashing, places, text, rows, len, state),
-            false => all_rows::<S, M, LONG, false>(c, hashing, places, text, rows, len, state),
+        match const { G::First::SHAPE.along().ends_alike } {
+            true => all_rows::<S, G::First, LONG, true>(c, hashing, places, text, rows, len, state),
+            false => {
+                all_rows::<S, G::First, LONG, false>(c, hashing, places, text, rows, len, state)
+            }
         }
     };
     (state, hashing.sums())

@@ -309,6 +309,9 @@ pub(crate) trait Isa: Copy + 'static {
     /// `LANES` pairs of blocks at `from`: the first of each pair, and the second.
     unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2];
     unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8);
+    /// The first `len` bytes of such pairs, and zeros.
+    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Self::W; 2];
+    unsafe fn store_pairs_part(self, x: [Self::W; 2], to: *mut u8, len: usize);
 
     /// A block for each lane.
     #[inline(always)]
@@ -431,6 +434,8 @@ pub(crate) trait Isa: Copy + 'static {
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
     /// The first blocks of `x`, as many as a register has.
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
+    /// The first `N` registers, and zeros if there are fewer.
+    fn cut<const N: usize>(self, x: Self::W) -> <Self::Registers<N> as Isa>::W;
     /// Zeros after this register.
     fn widen(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// Zeros before this register.

@@ -75,10 +75,11 @@
 //!   | `Serial` | the result of the block before | in groups, like all others |
 //!   | `None` | nothing | one by one (`span.rs`), in the caller's order |
 //!   | `Input` | the input block before | likewise |
-//!   | `Counter` | its place, by `advance` | likewise |
+//!   | `Place` | its place, by `advance` | likewise |
+//!   | `Counter` | the same, and it is for `encrypt_counter` | likewise |
 //!   | `Blocks` | what its `Along` says | in groups that change over to neighbouring blocks |
 //!
-//!   `None`, `Input` and `Counter` are for modes without headers, associated data and
+//!   `None`, `Input`, `Place` and `Counter` are for modes without headers, associated data and
 //!   tags. `Serial` is right for any mode.
 //!
 //! # Neighbouring blocks
@@ -285,8 +286,8 @@ pub(crate) trait Pass {
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
 
-    /// For [`Feed::Counter`], whose steps take [`Cipher::encrypt_counter`]: the state `steps` blocks further on. Without
-    /// `CARRY` the low eight bytes of the counter do not overflow.
+    /// For [`Feed::Place`] and [`Feed::Counter`]: the state `steps` blocks further on. Without
+    /// `CARRY` the low eight bytes of a counter do not overflow.
     #[inline(always)]
     fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
 }
@@ -364,9 +365,7 @@ pub(crate) const fn is_aes_128<G: Program>() -> bool {
 #[inline(always)]
 pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
     let row = M::SHAPE.row;
-    M::SHAPE
-        .tail
-        .rows(len, row.stride, if row.pair { 32 } else { 16 })
+    M::SHAPE.tail.rows(len, row.stride, row.bytes())
 }
 
 /// Whether rows leave more than 16 bytes.

@@ -355,9 +355,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     /// With the powers of the constant from the first on, in the table.
     #[inline(always)]
     fn horner<F: Product>(&self, last: S::W, x: S::W, _: usize) -> S::W {
-        let mut x = x;
-        horner::<S, F>(self.c.s, &last, &mut x, self.hashing.powers.rows);
-        x
+        self.c.s.horner::<F>(last, x, self.hashing.powers.rows)
     }
 
     #[inline(always)]
@@ -565,6 +563,10 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     len: usize,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
+    if const { waits::<M>() } {
+        // SAFETY: the caller's.
+        return unsafe { all_at_once::<S, M, LONG>(ciphers, hashing, (src, dst), rows, state) };
+    }
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
@@ -654,6 +656,163 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         unsafe { text.step(c.part(bytes), &mut w, at) };
     }
     first::<S::Unit, M, ENDS>(u, hashing.powers.rows, &w, &before, left)
+}
+
+/// Whether one call of the cipher in a step waits for another: what is left after full rows is then
+/// done in one row, as it would wait again in each register.
+pub(crate) const fn waits<M: Pass>() -> bool {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        if matches!(M::SHAPE.along().blocks[i], Holds::Previous) {
+            return in_units::<M>();
+        }
+        i += 1;
+    }
+    M::SHAPE.row.pair
+}
+
+/// [`all_rows`] of such a mode, whose messages do not end with their rows.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn all_at_once<S: Isa, M: Pass, const LONG: bool>(
+    ciphers: &Ciphers<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    (src, dst): (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let (s, u) = (ciphers.row.s, ciphers.unit.s);
+    let mut at = rows.start;
+    let c = row(ciphers.row, hashing, None, None);
+    let mut v = None;
+    if LONG && rows.end - at >= S::LANES {
+        let mut full = spread::<S, M>(c, &state);
+        let mut text = Text::<S, M>::new(src, dst);
+        while rows.end - at >= S::LANES {
+            // SAFETY: so many rows are left from `at` on, here and below.
+            unsafe { text.step(c, &mut full, at) };
+            at += S::LANES;
+        }
+        if at == rows.end {
+            return first::<S, M, false>(s, hashing.powers.rows, &full, &full, 0);
+        }
+        v = Some(full);
+    } else if at == rows.end {
+        return M::State::from_fn(
+            #[inline(always)]
+            |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
+                (Some(x), Some(Holds::Sum)) => *x & one_lane(u, 0),
+                (Some(x), _) => *x,
+                (None, _) => u.splat(&[0; 16]),
+            },
+        );
+    }
+    let left = rows.end - at;
+    let register = const { <S::Unit as Isa>::LANES };
+    let text = (src, dst, at, left);
+    // Comparisons, as a table of jumps would be part of the loop. SAFETY: as above.
+    unsafe {
+        if left <= register {
+            rest::<S, S::Unit, M>(
+                (s, ciphers.unit),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |x| s.first(x),
+                ),
+            )
+        } else if left <= 2 * register {
+            rest::<S, S::Registers<2>, M>(
+                (s, ciphers.two),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |x| s.cut(x),
+                ),
+            )
+        } else if left <= 3 * register {
+            rest::<S, S::Registers<3>, M>(
+                (s, ciphers.three),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |x| s.cut(x),
+                ),
+            )
+        } else if left <= 4 * register {
+            rest::<S, S::Registers<4>, M>(
+                (s, ciphers.four),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |x| s.cut(x),
+                ),
+            )
+        } else {
+            rest::<S, S, M>(
+                (s, ciphers.row),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |x| x,
+                ),
+            )
+        }
+    }
+}
+
+/// The last `left` rows in one row of `T`, which begins with the first registers of what full rows
+/// have left, if there were any, or with the `state` of the first block.
+///
+/// # Safety
+/// The text has them.
+#[inline(always)]
+unsafe fn rest<S: Isa, T: Isa<Unit = S::Unit>, M: Pass>(
+    (s, c): (S, Uniform<'_, T>),
+    hashing: &Hashing<'_, S::Unit>,
+    (src, dst, at, left): (*const u8, *mut u8, usize, usize),
+    state: &M::State<UnitOf<S>>,
+    (full, cut): (Option<&M::State<S::W>>, impl Fn(S::W) -> T::W),
+) -> M::State<UnitOf<S>> {
+    let t = c.s;
+    let c = row(c, hashing, None, None);
+    let zero = c.zero();
+    let mut v = match full {
+        None => spread::<T, M>(c, state),
+        Some(full) => M::State::from_fn(
+            #[inline(always)]
+            |i| match (full.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
+                (Some(x), Some(Holds::Previous)) => t.splat(&s.last(*x)),
+                (Some(x), Some(Holds::Sum)) => t.widen(s.sum(*x)),
+                (Some(x), _) => cut(*x),
+                (None, _) => zero,
+            },
+        ),
+    };
+    let before = v;
+    // SAFETY: the caller's.
+    unsafe { Text::<T, M>::new(src, dst).step(c.part(left * 16), &mut v, at) };
+    match left == T::LANES {
+        true => first::<T, M, false>(t, hashing.powers.rows, &v, &v, 0),
+        false => first::<T, M, false>(t, hashing.powers.rows, &v, &before, left),
+    }
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
@@ -879,7 +1038,7 @@ struct Text<S, M> {
 }
 
 impl<S: Isa, M: Pass> Text<S, M> {
-    const APART: bool = M::SHAPE.row.stride != 16;
+    const APART: bool = !in_units::<M>();
 
     #[inline(always)]
     fn new(src: *const u8, dst: *mut u8) -> Self {
@@ -915,13 +1074,19 @@ impl<S: Isa, M: Pass> Text<S, M> {
         let blocks = bytes.div_ceil(16);
         let (row, offset) = (at / S::LANES, at * M::SHAPE.row.stride);
         #[cfg(feature = "research")]
-        if const { M::SHAPE.row.pair } && !PART {
+        if const { M::SHAPE.row.pair } {
             // SAFETY: the caller's.
             unsafe {
-                let x = s.load_pairs(self.src.add(offset));
+                let (src, dst) = (self.src.add(offset), self.dst.add(offset));
+                let x = match PART {
+                    true => s.load_pairs_part(src, 2 * bytes),
+                    false => s.load_pairs(src),
+                };
                 let y = M::pair(&c, w, x, row);
-                if const { M::SHAPE.output } {
-                    s.store_pairs(y, self.dst.add(offset));
+                match PART {
+                    _ if !M::SHAPE.output => {}
+                    true => s.store_pairs_part(y, dst, 2 * bytes),
+                    false => s.store_pairs(y, dst),
                 }
             }
             return;
@@ -990,21 +1155,5 @@ const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
 /// Whether rows may be of any width: then the remainder of a message is processed one
 /// register at a time.
 pub(crate) const fn in_units<M: Pass>() -> bool {
-    let mut i = 0;
-    while i < M::SHAPE.along().blocks.len() {
-        if matches!(M::SHAPE.along().blocks[i], Holds::Previous) {
-            return false;
-        }
-        i += 1;
-    }
-    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
-}
-
-/// [`Isa::horner`] out of line: a chain of products, long to compile inside other code.
-#[inline(never)]
-fn horner<S: Isa, F: Product>(s: S, before: &S::W, x: &mut S::W, powers: &[Block]) {
-    s.enter(
-        #[inline(always)]
-        || *x = s.horner::<F>(*before, *x, powers),
-    );
+    M::SHAPE.row.stride == M::SHAPE.row.bytes()
 }

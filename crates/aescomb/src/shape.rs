@@ -118,6 +118,8 @@ pub(crate) enum Feed {
     /// It is the input block before.
     Input,
     /// From the block's place in the message, by `advance`.
+    Place,
+    /// The same, and it is a counter for [`Cipher::encrypt_counter`].
     Counter,
     /// As [`Along::blocks`] says: in a group, rows of neighbouring blocks of one
     /// message take the place of rows of blocks of many messages, where messages are
@@ -229,6 +231,12 @@ impl RowShape {
         stride: 32,
         ..RowShape::BLOCK
     };
+
+    /// How many bytes it has.
+    #[inline(always)]
+    pub(crate) const fn bytes(&self) -> usize {
+        if self.pair { 32 } else { 16 }
+    }
 }
 
 /// How a pass absorbs associated data, one component or several.

@@ -29,9 +29,9 @@ use crate::span::span;
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
-/// Whether a pass is over one text, block after block.
+/// Whether a pass reads its text where the message has it.
 const fn is_plain<M: Pass>() -> bool {
-    !M::SHAPE.row.pair && !M::SHAPE.row.moved
+    !M::SHAPE.row.moved
 }
 
 /// Whether the blocks of one message are done side by side. Where registers are rows, as without
@@ -210,17 +210,26 @@ fn pass<S: Isa, G: Program, M: Pass>(
 
 /// Does the message by itself, under a key with tables, if the mode has any.
 #[inline(always)]
-pub(crate) fn solo<S: Isa, M: Pass>(
+pub(crate) fn solo<S: Isa, G: Program>(
     s: S,
     (keys, key): (&S::Keys, &Expanded),
     tables: (Powers<'_>, Option<&FirstRounds>),
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
+    let again;
+    let job = match const { G::AGAIN } {
+        true => {
+            again = job.again();
+            &again
+        }
+        false => job,
+    };
     let job = (job, verdict.is_some());
-    match rows::<M>(job.0.len) >= S::LANES {
-        true => along::<S, M, M, true>(s, (Some(keys), key), tables, job, None, verdict),
-        false => along::<S, M, M, false>(s, (Some(keys), key), tables, job, None, verdict),
+    let keys = (Some(keys), key);
+    match rows::<G::First>(job.0.len) >= S::LANES {
+        true => along::<S, G, G::First, true>(s, keys, tables, job, None, verdict),
+        false => along::<S, G, G::First, false>(s, keys, tables, job, None, verdict),
     };
 }
 

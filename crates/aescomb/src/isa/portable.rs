@@ -565,6 +565,23 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { to.cast::<[[u128; 2]; N]>().write_unaligned(pairs) }
     }
 
+    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Blocks<N>; 2] {
+        let mut pairs = [[0u128; 2]; N];
+        // SAFETY: the caller's `len` bytes, at most `LANES * 32`.
+        unsafe { from.copy_to_nonoverlapping(pairs.as_mut_ptr().cast(), len) };
+        // SAFETY: they are `LANES * 32` bytes.
+        unsafe { self.load_pairs(pairs.as_ptr().cast()) }
+    }
+
+    unsafe fn store_pairs_part(self, x: [Blocks<N>; 2], to: *mut u8, len: usize) {
+        let mut pairs = [[0u128; 2]; N];
+        // SAFETY: they are `LANES * 32` bytes; the caller's are `len`, at most as many.
+        unsafe {
+            self.store_pairs(x, pairs.as_mut_ptr().cast());
+            to.copy_from_nonoverlapping(pairs.as_ptr().cast(), len);
+        }
+    }
+
     #[inline(never)]
     unsafe fn load_part(self, from: *const u8, len: usize) -> Blocks<N> {
         let mut x = [0u128; N];
@@ -729,6 +746,10 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     fn first(self, x: Blocks<N>) -> Blocks<N> {
+        x
+    }
+
+    fn cut<const R: usize>(self, x: Blocks<N>) -> Blocks<N> {
         x
     }
 

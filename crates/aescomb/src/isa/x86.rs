@@ -430,6 +430,16 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
+    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Self::W; 2] {
+        unsafe { Words::load_pairs_part(from, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_pairs_part(self, x: [Self::W; 2], to: *mut u8, len: usize) {
+        unsafe { Words::store_pairs_part(x, to, len) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
         unsafe { Words::load_part(from, len) }
     }
@@ -585,6 +595,17 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     #[inline(always)]
     fn first(self, x: Self::W) -> Words<S::V, 1> {
         Words([x.0[0]])
+    }
+
+    #[inline(always)]
+    fn cut<const N: usize>(self, x: Self::W) -> Words<S::V, N> {
+        let mut out = self.registers::<N>().splat(&[0; 16]);
+        let mut u = 0;
+        while u < N && u < U {
+            out.0[u] = x.0[u];
+            u += 1;
+        }
+        out
     }
 
     #[inline(always)]

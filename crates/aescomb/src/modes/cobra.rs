@@ -105,6 +105,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Short,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            solo_from: 0,
+            lanes_below: 576,
             tables: if SEAL { 2 } else { 0 },
             ..Along::NO
         }),

@@ -83,6 +83,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Filled,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            solo_from: 0,
+            lanes_below: 576,
             ..Along::NO
         }),
         header: if SEAL { 3 } else { 4 },

@@ -75,6 +75,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Position, Holds::Sum],
+            solo_from: 0,
+            lanes_below: 576,
             ..Along::NO
         }),
         row: RowShape::PAIR,

@@ -36,9 +36,9 @@ use crate::facts::Facts;
 use crate::gf128::sevenfold;
 use crate::isa::Wide;
 use crate::mode::Costs;
-use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
+use crate::pass::{Apart, Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
+use crate::shape::{DataShape, Feed, Shape, Tail};
 
 /// The tag from the text.
 pub(crate) struct Authenticate;
@@ -63,8 +63,8 @@ impl Registered for PmacCtr {
         research: Some("talk at DIAC 2012; defined by us where the slides could not be had"),
         ..About::MODE
     };
-    type Forward = Two<Authenticate, Crypt>;
-    type Backward = Two<Crypt, Authenticate>;
+    type Forward = Apart<Two<Authenticate, Crypt>, Authenticate, Crypt>;
+    type Backward = Apart<Two<Crypt, Authenticate>, Crypt, Authenticate>;
 
     /// L and 7 L in reverse byte order; 49 L.
     fn constants(_: Backend, key: &mut Expanded) {
@@ -152,13 +152,8 @@ impl Pass for Crypt {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         aes_128: true,
-        // As in the other pass, so that messages stay in order.
-        tail: Tail::Last,
-        feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Position],
-            ..Along::NO
-        }),
-        header: 1,
+        feed: Feed::Place,
+        header: TAG + 1,
         uses: USES,
         ..Shape::CIPHER
     };
@@ -174,14 +169,14 @@ impl Pass for Crypt {
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, [counter, begin]: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt(*begin ^ counter.swap_bytes()) ^ x;
-        *counter = counter.count64(c.stride());
+    fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt(state[1] ^ state[0].swap_bytes()) ^ x;
+        Self::advance::<_, false>(state, c.one());
         y
     }
 
     #[inline(always)]
-    fn spread<C: Cipher>([counter, _]: &mut [C::W; 2], _: &C, places: C::W, _: C::W) {
-        *counter = counter.count64(places);
+    fn advance<W: Wide, const CARRY: bool>([counter, _]: &mut [W; 2], steps: W) {
+        *counter = counter.count64(steps);
     }
 }

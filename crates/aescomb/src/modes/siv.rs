@@ -149,7 +149,7 @@ impl Pass for Authenticate {
 impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Counter,
+        feed: Feed::Place,
         header: TAG + 1,
         uses: USES,
         ..Shape::CIPHER

@@ -452,12 +452,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
             let mut x = [V::splat(&[0; 16]); U];
             let mut u = 0;
             while u < U {
-                let at = u * width;
-                if len >= at + width {
-                    x[u] = V::load(from.add(at));
-                } else if len > at {
-                    x[u] = V::load_part(from.add(at), len - at);
-                }
+                x[u] = load_share(from, u * width, len);
                 u += 1;
             }
             Words(x)
@@ -469,14 +464,40 @@ impl<V: Vector, const U: usize> Words<V, U> {
         let width = V::BLOCKS * 16;
         let mut u = 0;
         while u < U {
-            let at = u * width;
+            // SAFETY: the caller's; each register writes its share of `len`.
+            unsafe { store_share(x.0[u], to, u * width, len) };
+            u += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn load_pairs_part(from: *const u8, len: usize) -> [Self; 2] {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the caller's; each register reads its share of `len`.
+        unsafe {
+            let zero = V::splat(&[0; 16]);
+            let (mut firsts, mut seconds) = ([zero; U], [zero; U]);
+            let mut u = 0;
+            while u < U {
+                let a = load_share(from, 2 * u * width, len);
+                let b = load_share(from, (2 * u + 1) * width, len);
+                (firsts[u], seconds[u]) = V::unzip(a, b);
+                u += 1;
+            }
+            [Words(firsts), Words(seconds)]
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn store_pairs_part([firsts, seconds]: [Self; 2], to: *mut u8, len: usize) {
+        let width = V::BLOCKS * 16;
+        let mut u = 0;
+        while u < U {
             // SAFETY: the caller's; each register writes its share of `len`.
             unsafe {
-                if len >= at + width {
-                    x.0[u].store(to.add(at));
-                } else if len > at {
-                    x.0[u].store_part(to.add(at), len - at);
-                }
+                let (a, b) = V::zip(firsts.0[u], seconds.0[u]);
+                store_share(a, to, 2 * u * width, len);
+                store_share(b, to, (2 * u + 1) * width, len);
             }
             u += 1;
         }
@@ -594,5 +615,41 @@ impl<V: Vector, const U: usize> Words<V, U> {
             }
         }
         Words(out)
+    }
+}
+
+/// A register from byte `at` of `len` bytes on, and zeros.
+///
+/// # Safety
+/// `from` has so many bytes.
+#[inline(always)]
+unsafe fn load_share<V: Vector>(from: *const u8, at: usize, len: usize) -> V {
+    let width = V::BLOCKS * 16;
+    // SAFETY: the caller's.
+    unsafe {
+        if len >= at + width {
+            V::load(from.add(at))
+        } else if len > at {
+            V::load_part(from.add(at), len - at)
+        } else {
+            V::splat(&[0; 16])
+        }
+    }
+}
+
+/// Writes what of `len` bytes is from byte `at` on, at most a register.
+///
+/// # Safety
+/// `to` has so many bytes.
+#[inline(always)]
+unsafe fn store_share<V: Vector>(x: V, to: *mut u8, at: usize, len: usize) {
+    let width = V::BLOCKS * 16;
+    // SAFETY: the caller's.
+    unsafe {
+        if len >= at + width {
+            x.store(to.add(at));
+        } else if len > at {
+            x.store_part(to.add(at), len - at);
+        }
     }
 }
