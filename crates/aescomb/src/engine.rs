@@ -26,7 +26,7 @@ use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, is_linked, link_of};
+use crate::rows::{Ciphers, counters, is_linked, link_of, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -670,6 +670,10 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 #[inline(always)]
 fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
     let KeySet::Shared(key) = work.keys else {
+        // There would be much code, for modes of research.
+        if const { waits::<G::First>() } {
+            return 0;
+        }
         if !work.jobs.iter().any(is_solo_of_its_own::<S, G::First>) {
             return 0;
         }

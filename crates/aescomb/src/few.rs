@@ -659,9 +659,14 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
         let (after, sums_of_run) = keys.under(
             l,
             #[inline(always)]
-            |c, powers| match rows::<G::First>(job.len) >= S::LANES {
-                true => all_of::<S, G, true>(c, powers, counters, (job, far), state),
-                false => all_of::<S, G, false>(c, powers, counters, (job, far), state),
+            |c, powers| {
+                if const { waits::<G::First>() } {
+                    return all_of::<S, G, true>(c, powers, counters, (job, far), state);
+                }
+                match rows::<G::First>(job.len) >= S::LANES {
+                    true => all_of::<S, G, true>(c, powers, counters, (job, far), state),
+                    false => all_of::<S, G, false>(c, powers, counters, (job, far), state),
+                }
             },
         );
         if let Some(i) = const { block_of::<G::First>(true, 0) } {

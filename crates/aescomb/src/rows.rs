@@ -565,7 +565,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
 ) -> M::State<UnitOf<S>> {
     if const { waits::<M>() } {
         // SAFETY: the caller's.
-        return unsafe { all_at_once::<S, M, LONG>(ciphers, hashing, (src, dst), rows, state) };
+        return unsafe { all_at_once::<S, M>(ciphers, hashing, (src, dst), rows, state) };
     }
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
@@ -659,7 +659,8 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
 }
 
 /// Whether one call of the cipher in a step waits for another: what is left after full rows is then
-/// done in one row, as it would wait again in each register.
+/// done in one row, as it would wait again in each register, by the same code for long messages and for
+/// short ones, of which there is much.
 pub(crate) const fn waits<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
@@ -676,7 +677,7 @@ pub(crate) const fn waits<M: Pass>() -> bool {
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn all_at_once<S: Isa, M: Pass, const LONG: bool>(
+unsafe fn all_at_once<S: Isa, M: Pass>(
     ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
@@ -687,7 +688,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const LONG: bool>(
     let mut at = rows.start;
     let c = row(ciphers.row, hashing, None, None);
     let mut v = None;
-    if LONG && rows.end - at >= S::LANES {
+    if rows.end - at >= S::LANES {
         let mut full = spread::<S, M>(c, &state);
         let mut text = Text::<S, M>::new(src, dst);
         while rows.end - at >= S::LANES {
@@ -738,19 +739,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const LONG: bool>(
                     |x| s.cut(x),
                 ),
             )
-        } else if left <= 3 * register {
-            rest::<S, S::Registers<3>, M>(
-                (s, ciphers.three),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |x| s.cut(x),
-                ),
-            )
-        } else if left <= 4 * register {
+        } else if const { S::LANES <= 4 * <S::Unit as Isa>::LANES } || left <= 4 * register {
             rest::<S, S::Registers<4>, M>(
                 (s, ciphers.four),
                 hashing,

@@ -22,7 +22,9 @@ use crate::pass::{
     HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
 };
 use crate::places::{LAST_BYTES, Places};
-use crate::rows::{Ciphers, all_rows, counter_of, counters, folded, in_units, lane, with_first};
+use crate::rows::{
+    Ciphers, all_rows, counter_of, counters, folded, in_units, lane, waits, with_first,
+};
 use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
 use crate::span::span;
 
@@ -197,12 +199,13 @@ fn pass<S: Isa, G: Program, M: Pass>(
             verdict,
         ))
     } else {
-        let tag = match rows::<M>(job.0.len) >= S::LANES {
-            true => {
-                let tables = (powers, counters::<S, M>(s, key));
-                along::<S, G, M, true>(s, (None, key), tables, job, made, verdict)
-            }
-            false => along::<S, G, M, false>(s, (None, key), (powers, None), job, made, verdict),
+        let tag = if const { waits::<M>() } {
+            along::<S, G, M, true>(s, (None, key), (powers, None), job, made, verdict)
+        } else if rows::<M>(job.0.len) >= S::LANES {
+            let tables = (powers, counters::<S, M>(s, key));
+            along::<S, G, M, true>(s, (None, key), tables, job, made, verdict)
+        } else {
+            along::<S, G, M, false>(s, (None, key), (powers, None), job, made, verdict)
         };
         lane(s.unit(), tag, 0)
     }
@@ -227,10 +230,11 @@ pub(crate) fn solo<S: Isa, G: Program>(
     };
     let job = (job, verdict.is_some());
     let keys = (Some(keys), key);
-    match rows::<G::First>(job.0.len) >= S::LANES {
-        true => along::<S, G, G::First, true>(s, keys, tables, job, None, verdict),
-        false => along::<S, G, G::First, false>(s, keys, tables, job, None, verdict),
-    };
+    if const { !waits::<G::First>() } && rows::<G::First>(job.0.len) < S::LANES {
+        along::<S, G, G::First, false>(s, keys, tables, job, None, verdict);
+    } else {
+        along::<S, G, G::First, true>(s, keys, tables, job, None, verdict);
+    }
 }
 
 /// A pass whose blocks are side by side. Of a `LONG` message there are rows of full width. The key's
