@@ -551,8 +551,10 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
                 )
             };
         } else {
-            // Whole rows, or none.
-            let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
+            // Whole rows, or none: lanes without one read zeros, and write to memory that is nobody's.
+            let mut idle = [[0; 16]; 2];
+            let mut src = [nowhere().cast_const(); N];
+            let mut dst = [idle.as_mut_ptr().cast::<u8>(); N];
             for (l, job) in jobs.iter().enumerate() {
                 if left[l] > 0 {
                     src[l] = few.source(l).wrapping_add(done);
@@ -560,7 +562,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
                 }
             }
             let text = (src.as_ptr(), dst.as_ptr());
-            // SAFETY: they have a row left, or are nowhere, where there is room for one.
+            // SAFETY: they have a row left; others have room for one.
             unsafe { take_row::<U, M>(u, &c, &mut state, done / bytes, text, 0) };
         }
         // What has ended keeps its state.
