@@ -683,10 +683,13 @@ fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
             _ => under_their_own::<S, G, 1>(s, work),
         };
     };
-    let pays = const { G::First::SHAPE.along().tables == 0 }
-        || key.has_tables()
-        || pay::<G::First>(work.jobs)
-        || key.long_again();
+    if const { keeps_tables::<G>() == 0 } {
+        return match work.jobs.iter().any(is_solo::<G::First>) {
+            true => with_tables::<S, G>(s, key, &NO_TABLES, work),
+            false => 0,
+        };
+    }
+    let pays = key.has_tables() || pay::<G::First>(work.jobs) || key.long_again();
     if !pays || !work.jobs.iter().any(is_solo::<G::First>) {
         return 0;
     }

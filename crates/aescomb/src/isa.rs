@@ -306,12 +306,10 @@ pub(crate) trait Isa: Copy + 'static {
     unsafe fn load(self, from: *const u8) -> Self::W;
     unsafe fn store(self, x: Self::W, to: *mut u8);
 
-    /// `LANES` pairs of blocks at `from`: the first of each pair, and the second.
-    unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2];
-    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8);
-    /// The first `len` bytes of such pairs, and zeros.
-    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Self::W; 2];
-    unsafe fn store_pairs_part(self, x: [Self::W; 2], to: *mut u8, len: usize);
+    /// Pairs of blocks from the first `len` bytes at `from`, at most `LANES` pairs, and zeros: the first
+    /// of each pair, and the second.
+    unsafe fn load_pairs(self, from: *const u8, len: usize) -> [Self::W; 2];
+    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8, len: usize);
 
     /// A block for each lane.
     #[inline(always)]

@@ -713,56 +713,31 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
     let left = rows.end - at;
     let register = const { <S::Unit as Isa>::LANES };
     let text = (src, dst, at, left);
+    macro_rules! in_one_row {
+        ($c:ident, $x:ident => $cut:expr) => {
+            rest::<S, _, M>(
+                (s, ciphers.$c),
+                hashing,
+                text,
+                &state,
+                (
+                    v.as_ref(),
+                    #[inline(always)]
+                    |$x| $cut,
+                ),
+            )
+        };
+    }
     // Comparisons, as a table of jumps would be part of the loop. SAFETY: as above.
     unsafe {
         if left <= register {
-            rest::<S, S::Unit, M>(
-                (s, ciphers.unit),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |x| s.first(x),
-                ),
-            )
+            in_one_row!(unit, x => s.first(x))
         } else if left <= 2 * register {
-            rest::<S, S::Registers<2>, M>(
-                (s, ciphers.two),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |x| s.cut(x),
-                ),
-            )
+            in_one_row!(two, x => s.cut(x))
         } else if const { S::LANES <= 4 * <S::Unit as Isa>::LANES } || left <= 4 * register {
-            rest::<S, S::Registers<4>, M>(
-                (s, ciphers.four),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |x| s.cut(x),
-                ),
-            )
+            in_one_row!(four, x => s.cut(x))
         } else {
-            rest::<S, S, M>(
-                (s, ciphers.row),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |x| x,
-                ),
-            )
+            in_one_row!(row, x => x)
         }
     }
 }
@@ -1067,15 +1042,13 @@ impl<S: Isa, M: Pass> Text<S, M> {
             // SAFETY: the caller's.
             unsafe {
                 let (src, dst) = (self.src.add(offset), self.dst.add(offset));
-                let x = match PART {
-                    true => s.load_pairs_part(src, 2 * bytes),
-                    false => s.load_pairs(src),
+                let len = match PART {
+                    true => 2 * bytes,
+                    false => 32 * S::LANES,
                 };
-                let y = M::pair(&c, w, x, row);
-                match PART {
-                    _ if !M::SHAPE.output => {}
-                    true => s.store_pairs_part(y, dst, 2 * bytes),
-                    false => s.store_pairs(y, dst),
+                let y = M::pair(&c, w, s.load_pairs(src, len), row);
+                if const { M::SHAPE.output } {
+                    s.store_pairs(y, dst, len);
                 }
             }
             return;

@@ -220,14 +220,6 @@ pub(crate) fn solo<S: Isa, G: Program>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let again;
-    let job = match const { G::AGAIN } {
-        true => {
-            again = job.again();
-            &again
-        }
-        false => job,
-    };
     let job = (job, verdict.is_some());
     let keys = (Some(keys), key);
     if const { !waits::<G::First>() } && rows::<G::First>(job.0.len) < S::LANES {
@@ -260,7 +252,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         false => rows.end,
     };
     let hashing = &Hashing::new(u, (powers, S::LANES), data, data + blocks + 1);
-    let few = &Few::new(u, core::array::from_ref(job), key, given);
+    let few = &Few::new(u, core::array::from_ref(job), key, given).again(G::AGAIN);
     // Before the keys are loaded: it may call, and they would be saved around the call.
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));
     let own;
@@ -275,7 +267,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         c: uniform::<_, M>(u, keys, key),
         hashing,
     };
-    let text = (job.src, job.dst);
+    let text = (few.source(0), job.dst);
     let ciphers = &Ciphers::new::<M>(s, (keys, key));
     whole::<S::Unit, M, 1, false>(
         few,

@@ -553,33 +553,17 @@ impl<const N: usize> Isa for Portable<N> {
         unsafe { to.cast::<[u128; N]>().write_unaligned(x.0) }
     }
 
-    unsafe fn load_pairs(self, from: *const u8) -> [Blocks<N>; 2] {
-        // SAFETY: the caller's `LANES * 32` bytes.
-        let pairs = unsafe { from.cast::<[[u128; 2]; N]>().read_unaligned() };
-        [0, 1].map(|i| Blocks(pairs.map(|pair| pair[i])))
-    }
-
-    unsafe fn store_pairs(self, [firsts, seconds]: [Blocks<N>; 2], to: *mut u8) {
-        let pairs: [[u128; 2]; N] = core::array::from_fn(|l| [firsts.0[l], seconds.0[l]]);
-        // SAFETY: the caller's `LANES * 32` bytes.
-        unsafe { to.cast::<[[u128; 2]; N]>().write_unaligned(pairs) }
-    }
-
-    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Blocks<N>; 2] {
+    unsafe fn load_pairs(self, from: *const u8, len: usize) -> [Blocks<N>; 2] {
         let mut pairs = [[0u128; 2]; N];
         // SAFETY: the caller's `len` bytes, at most `LANES * 32`.
         unsafe { from.copy_to_nonoverlapping(pairs.as_mut_ptr().cast(), len) };
-        // SAFETY: they are `LANES * 32` bytes.
-        unsafe { self.load_pairs(pairs.as_ptr().cast()) }
+        [0, 1].map(|i| Blocks(pairs.map(|pair| pair[i])))
     }
 
-    unsafe fn store_pairs_part(self, x: [Blocks<N>; 2], to: *mut u8, len: usize) {
-        let mut pairs = [[0u128; 2]; N];
-        // SAFETY: they are `LANES * 32` bytes; the caller's are `len`, at most as many.
-        unsafe {
-            self.store_pairs(x, pairs.as_mut_ptr().cast());
-            to.copy_from_nonoverlapping(pairs.as_ptr().cast(), len);
-        }
+    unsafe fn store_pairs(self, [firsts, seconds]: [Blocks<N>; 2], to: *mut u8, len: usize) {
+        let pairs: [[u128; 2]; N] = core::array::from_fn(|l| [firsts.0[l], seconds.0[l]]);
+        // SAFETY: the caller's `len` bytes, at most `LANES * 32`.
+        unsafe { to.copy_from_nonoverlapping(pairs.as_ptr().cast(), len) }
     }
 
     #[inline(never)]

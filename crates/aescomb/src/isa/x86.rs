@@ -420,23 +420,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    unsafe fn load_pairs(self, from: *const u8) -> [Self::W; 2] {
-        unsafe { Words::load_pairs(from) }
+    unsafe fn load_pairs(self, from: *const u8, len: usize) -> [Self::W; 2] {
+        unsafe { Words::load_pairs(from, len) }
     }
 
     #[inline(always)]
-    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8) {
-        unsafe { Words::store_pairs(x, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_pairs_part(self, from: *const u8, len: usize) -> [Self::W; 2] {
-        unsafe { Words::load_pairs_part(from, len) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_pairs_part(self, x: [Self::W; 2], to: *mut u8, len: usize) {
-        unsafe { Words::store_pairs_part(x, to, len) }
+    unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8, len: usize) {
+        unsafe { Words::store_pairs(x, to, len) }
     }
 
     #[inline(always)]

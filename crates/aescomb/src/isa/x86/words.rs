@@ -412,39 +412,6 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn load_pairs(from: *const u8) -> [Self; 2] {
-        let width = V::BLOCKS * 16;
-        // SAFETY: the caller's, with `LANES * 32` bytes.
-        unsafe {
-            let zero = V::splat(&[0; 16]);
-            let (mut firsts, mut seconds) = ([zero; U], [zero; U]);
-            let mut u = 0;
-            while u < U {
-                let a = V::load(from.add(2 * u * width));
-                let b = V::load(from.add((2 * u + 1) * width));
-                (firsts[u], seconds[u]) = V::unzip(a, b);
-                u += 1;
-            }
-            [Words(firsts), Words(seconds)]
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) unsafe fn store_pairs([firsts, seconds]: [Self; 2], to: *mut u8) {
-        let width = V::BLOCKS * 16;
-        let mut u = 0;
-        while u < U {
-            // SAFETY: the caller's, with `LANES * 32` bytes.
-            unsafe {
-                let (a, b) = V::zip(firsts.0[u], seconds.0[u]);
-                a.store(to.add(2 * u * width));
-                b.store(to.add((2 * u + 1) * width));
-            }
-            u += 1;
-        }
-    }
-
-    #[inline(always)]
     pub(crate) unsafe fn load_part(from: *const u8, len: usize) -> Self {
         let width = V::BLOCKS * 16;
         // SAFETY: the caller's; each register reads its share of `len`.
@@ -471,7 +438,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn load_pairs_part(from: *const u8, len: usize) -> [Self; 2] {
+    pub(crate) unsafe fn load_pairs(from: *const u8, len: usize) -> [Self; 2] {
         let width = V::BLOCKS * 16;
         // SAFETY: the caller's; each register reads its share of `len`.
         unsafe {
@@ -489,7 +456,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn store_pairs_part([firsts, seconds]: [Self; 2], to: *mut u8, len: usize) {
+    pub(crate) unsafe fn store_pairs([firsts, seconds]: [Self; 2], to: *mut u8, len: usize) {
         let width = V::BLOCKS * 16;
         let mut u = 0;
         while u < U {
