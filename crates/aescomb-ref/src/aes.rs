@@ -27,6 +27,9 @@ const INV_MIX: [[u8; 4]; 4] = [
     [0x0b, 0x0d, 0x09, 0x0e],
 ];
 
+/// The products of all bytes with the coefficients of [`MIX`] and [`INV_MIX`], which are below 16.
+const PRODUCTS: [[u8; 256]; 16] = products();
+
 /// AES under one key of 128, 192 or 256 bits.
 pub struct Aes {
     /// `w` of FIPS 197, 5.2: 4 * (Nr + 1) words.
@@ -163,7 +166,7 @@ fn mix_columns(state: State, matrix: &[[u8; 4]; 4]) -> State {
     from_fn(|r| {
         from_fn(|c| {
             (0..4)
-                .map(|k| multiply(state[k][c], matrix[r][k]))
+                .map(|k| PRODUCTS[usize::from(matrix[r][k])][usize::from(state[k][c])])
                 .fold(0, |sum, term| sum ^ term)
         })
     })
@@ -191,6 +194,20 @@ const fn multiply(a: u8, b: u8) -> u8 {
         rest >>= 1;
     }
     product
+}
+
+const fn products() -> [[u8; 256]; 16] {
+    let mut table = [[0; 256]; 16];
+    let mut factor = 0;
+    while factor < 16 {
+        let mut value = 0;
+        while value < 256 {
+            table[factor][value] = multiply(value as u8, factor as u8);
+            value += 1;
+        }
+        factor += 1;
+    }
+    table
 }
 
 /// FIPS 197, 4.4: the inverse in GF(2^8), which is b^254; 0 for 0.
