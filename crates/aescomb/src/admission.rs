@@ -59,8 +59,10 @@ pub(crate) struct Rules {
     optional: usize,
     /// Every message gets a verdict of its own.
     pub judges: bool,
-    /// There is something to do before or after the message itself.
+    /// There is something to do after the message itself.
     pub frames: bool,
+    /// Messages are moved to the ends of their destinations first.
+    pub moves: bool,
     /// Whoever opens a message must say how long it is.
     untold: bool,
     /// An attached tag stands before the text.
@@ -151,7 +153,8 @@ impl Rules {
             pointers,
             optional,
             judges: matches!(op, Op::Decrypt) && shrinks || matches!(op, Op::Verify | Op::Open),
-            frames: shrinks || filled || untold,
+            frames: shrinks || filled,
+            moves: untold && matches!(op, Op::Seal),
             untold: untold && matches!(op, Op::Open),
             tag_first: info.tag_first,
             chained: info.chained[matches!(op, Op::Decrypt | Op::Open) as usize],
@@ -195,7 +198,7 @@ impl Rules {
     /// Whether a message of `opened` bytes may have been sealed to `len`, in a mode that does
     /// not tell.
     fn tells(&self, len: usize, opened: usize) -> bool {
-        len.checked_sub(opened).is_some_and(|more| more < 16)
+        len.wrapping_sub(opened) < 16
     }
 
     #[inline(always)]
@@ -203,15 +206,7 @@ impl Rules {
         matches!(self.op, Op::Mac | Op::Seal)
     }
 
-    /// What there is to do before a message is sealed or opened.
-    #[inline(always)]
-    pub(crate) fn before(&self, job: &Job) {
-        if matches!((self.op, self.lengths), (Op::Seal, Lengths::Untold)) {
-            job.move_to_end();
-        }
-    }
-
-    /// What there is to do after it, if its tag is right: the length of the result, or
+    /// What there is to do after a message, if its tag is right: the length of the result, or
     /// `None` for what nobody could have sealed.
     #[inline(always)]
     pub(crate) fn after(&self, job: &Job) -> Option<usize> {
@@ -478,7 +473,11 @@ impl<'k> Call<'k> {
         key_index: u32,
     ) -> Option<(bool, bool)> {
         // Fewer are as fast one by one.
-        if count < 4 || self.rules.untold {
+        if count < 4 {
+            return None;
+        }
+        // SAFETY: the caller's.
+        if self.rules.untold && !unsafe { self.all_tell(first, count) } {
             return None;
         }
         // And so are messages without vectors, of which it does not matter that they are alike.
@@ -491,7 +490,20 @@ impl<'k> Call<'k> {
         unsafe { self.look::<FOREIGN>((first, count), key_index, vectors) }
     }
 
-    /// The same of several jobs, with vectors, if the CPU has them.
+    /// Whether all jobs say how long messages are that may have been sealed to theirs.
+    ///
+    /// # Safety
+    /// As there.
+    #[allow(unsafe_code)]
+    unsafe fn all_tell(&self, first: *const Job, count: usize) -> bool {
+        // SAFETY: the caller's.
+        let jobs = unsafe { core::slice::from_raw_parts(first, count) };
+        // (No tag is attached: that is looked at one by one.)
+        let tells = |job: &Job| self.rules.tells(job.src_len, job.opened_len);
+        jobs.iter().all(tells)
+    }
+
+    /// See `all_good`: of several jobs, with vectors, if the CPU has them.
     ///
     /// # Safety
     /// As there.

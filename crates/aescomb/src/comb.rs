@@ -369,7 +369,7 @@ impl Comb {
         let compares = matches!(call.op, Op::Verify | Op::Open);
         batch.prepare(call, alike, range.clone(), &mut self.jobs);
         let mut jobs = batch.jobs(range.clone(), &self.jobs);
-        if call.rules.frames | call.rules.tag_first {
+        if call.rules.moves | call.rules.tag_first {
             let call = *call;
             jobs = framed(&call, jobs, &mut self.behind, &mut self.first_tags);
         }
@@ -438,7 +438,7 @@ impl Comb {
 }
 
 /// Does what there is to do before messages themselves: the jobs as the kernels do them, which
-/// are `behind` tags that stand before their texts.
+/// are `behind` zeros, or tags that stand before their texts.
 #[inline(never)]
 fn framed<'j>(
     call: &Call<'_>,
@@ -447,18 +447,22 @@ fn framed<'j>(
     first_tags: &mut Vec<Block>,
 ) -> &'j [Job] {
     let Call { op, rules, .. } = *call;
-    if rules.frames {
-        jobs.iter().for_each(|job| rules.before(job));
-    }
-    if !rules.tag_first || !jobs.iter().any(Job::has_attached_tag) {
+    let follow_tags = rules.tag_first && jobs.iter().any(Job::has_attached_tag);
+    if !(rules.moves || follow_tags) {
         return jobs;
     }
-    first_tags.resize(STRETCH, [0; 16]);
     behind.resize(STRETCH, Aligned::default());
     let behind = &mut behind[..jobs.len()];
     let places = Aligned::jobs_mut(behind);
-    for ((job, place), tag) in jobs.iter().zip(places).zip(first_tags) {
-        job.put_behind_tag(op, place, tag);
+    if rules.moves {
+        for (job, place) in jobs.iter().zip(places) {
+            job.move_to_end(place);
+        }
+    } else {
+        first_tags.resize(STRETCH, [0; 16]);
+        for ((job, place), tag) in jobs.iter().zip(places).zip(first_tags) {
+            job.put_behind_tag(op, place, tag);
+        }
     }
     Aligned::jobs(behind)
 }

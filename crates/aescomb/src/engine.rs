@@ -26,7 +26,7 @@ use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::mixed;
 use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, is_linked, link_of, waits};
+use crate::rows::{Ciphers, counters, in_units, is_linked, link_of, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -191,7 +191,11 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
         (key, text, len, nonce, rest),
         #[inline(always)]
         move |key, text, len, nonce, rest| {
-            let job = &Job::of(text, len, nonce, rest);
+            let mut job = Job::of(text, len, nonce, rest);
+            if const { G::First::SHAPE.moved } {
+                { job }.move_to_end(&mut job);
+            }
+            let job = &job;
             if !COMPARES {
                 one_message::<S, G>(s, key, job, None, true);
                 return true;
@@ -1288,10 +1292,15 @@ trait ByRows {
 }
 
 /// A row of neighbouring blocks costs two thirds of one of a group, as nothing is
-/// gathered, whether it is full or not; a message costs `fixed` rows more.
+/// gathered, whether it is full or not; a message costs `fixed` rows more. Rows that overlap in a
+/// lane wait for what the one before has written, so there it is half.
 #[inline(always)]
-fn pays<S: Isa>(lanes: usize, rest: usize, fixed: usize) -> bool {
-    S::LANES > 1 && lanes * (rest.div_ceil(S::LANES) + fixed) * 2 < rest * 3
+fn pays<S: Isa, M: Pass>(lanes: usize, rest: usize, fixed: usize) -> bool {
+    let (along, across) = match const { in_units::<M>() } {
+        true => (2, 3),
+        false => (1, 2),
+    };
+    S::LANES > 1 && lanes * (rest.div_ceil(S::LANES) + fixed) * along < rest * across
 }
 
 /// Under one key, which keeps the tables.
@@ -1322,7 +1331,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
         let free = const { M::SHAPE.along().tables == 0 }
             || self.keys.is_some() && const { !M::SHAPE.along().ends_alike }
             || self.key.has_tables();
-        pays::<S>(
+        pays::<S, M>(
             keys.len(),
             rest,
             if free { 1 } else { 4 + M::SHAPE.along().tables },
@@ -1425,15 +1434,15 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
     #[inline(always)]
     fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
         let n = keys.len();
-        if !pays::<S>(n, rest, 1) || const { M::SHAPE.along().tables == 0 } {
-            return pays::<S>(n, rest, 1);
+        if !pays::<S, M>(n, rest, 1) || const { M::SHAPE.along().tables == 0 } {
+            return pays::<S, M>(n, rest, 1);
         }
         // Asked again and again of the same messages.
         let again = *self.again.get_or_insert_with(|| {
             let all = keys.iter().map(|i| (self.key)(*i).long_again());
             all.fold(true, |all, again| all & again)
         });
-        again || pays::<S>(n, rest, 1 + M::SHAPE.along().tables)
+        again || pays::<S, M>(n, rest, 1 + M::SHAPE.along().tables)
     }
 
     #[inline(always)]
@@ -1490,7 +1499,7 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
             0 => 2,
             tables => 6 + tables,
         };
-        (K > 1 || rest >= 44) && pays::<S>(keys.len(), rest, fixed)
+        (K > 1 || rest >= 44) && pays::<S, M>(keys.len(), rest, fixed)
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::fetch::fetch_own;
-use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of};
+use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of, hashed_after};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{self, Alike, Job};
 use crate::key_set::KeySet;
@@ -141,7 +141,8 @@ pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
 ) {
-    let few = Few::new(c.s, jobs, key, verdicts.is_some()).even(EVEN);
+    let given = G::HAS_TAGS || verdicts.is_some();
+    let few = Few::new(c.s, jobs, key, given).even(EVEN);
     let few = &few.again(G::AGAIN);
     let h = header::<_, G, N>(few, None);
     // The pass that has the tag makes it or compares it.
@@ -186,11 +187,10 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
         verdicts,
         #[inline(always)]
         |state| {
-            hashing.begin(few.jobs[0].len.div_ceil(16) + 1);
+            let blocks = in_rows::<M>(few.jobs[0].len).div_ceil(16);
+            hashing.begin(blocks + const { hashed_after::<M>() });
             let c = hashing.rows(c, const { hashes_results::<M>() });
-            let state = even_rows::<S, M, N>(few, &c, state);
-            hashing.settle();
-            state
+            hashing.end::<M>(even_rows::<S, M, N>(few, &c, state))
         },
     )
 }
@@ -403,7 +403,8 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const 
         assert!(hash_of::<G::First>().is_none() || fits);
     };
     let u = keys.unit();
-    let few = &Few::new(u, jobs, keys.set(), verdicts.is_some()).again(G::AGAIN);
+    let given = G::HAS_TAGS || verdicts.is_some();
+    let few = &Few::new(u, jobs, keys.set(), given).again(G::AGAIN);
     let h = G::First::header(few);
     let hashing = &EqualHashing::new(u, keys.powers());
     whole::<S::Unit, G::First, N, false>(
@@ -475,7 +476,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
 ) -> M::State<U::W> {
     let (u, jobs) = (few.s, few.jobs);
     let rows = rows_of::<M>(&jobs[0]);
-    hashing.begin(rows + 1);
+    hashing.begin(rows + const { hashed_after::<M>() });
     let any = match const { M::SHAPE.along().ends_alike } {
         true => jobs.iter().fold(0, |any, job| any | job.len) % 16,
         false => 0,
@@ -515,7 +516,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
             )
         };
     }
-    state
+    hashing.end::<M>(state)
 }
 
 /// The same of messages whose lengths differ.
@@ -688,7 +689,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
         }
     }
     // A hash is in the sums, but where a run of powers or the message has no block after it.
-    let is_zero = const { hash_of::<G::First>().is_some() }
+    let is_zero = const { hash_of::<G::First>().is_some() && hashed_after::<G::First>() > 0 }
         && jobs
             .iter()
             .all(|job| (1..K::POWERS).contains(&rows_of::<G::First>(job)));
@@ -756,7 +757,7 @@ fn all_of<S: Isa, G: Program, const LONG: bool>(
         c.unit.s,
         (powers, S::LANES),
         0,
-        in_rows::<G::First>(len).div_ceil(16) + 1,
+        in_rows::<G::First>(len).div_ceil(16) + const { hashed_after::<G::First>() },
     );
     let text = match const { G::AGAIN } {
         true => (job.dst.cast_const(), job.dst),

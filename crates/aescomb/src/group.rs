@@ -231,7 +231,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         assert!(used > 0 && used <= S::LANES);
         if const { G::First::SHAPE.header > 0 || G::TWO } {
             // A tag that another pass has made is there, too.
-            let given = const { G::First::SHAPE.is_stateless() } || verdicts.is_some();
+            let given = G::HAS_TAGS || verdicts.is_some();
             self.make_header::<S, G>(s, used, keys, given);
         }
         Group {
@@ -282,8 +282,8 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         seen: &mut Seen,
     ) {
         one_by_one();
-        let after = rows::<After>(text_len::<After>(job.len));
-        let rows = rows::<M>(text_len::<M>(job.len));
+        let after = rows::<After>(job.len);
+        let rows = rows::<M>(job.len);
         seen.rises |= seen.least.wrapping_sub(rows) | seen.least_after.wrapping_sub(after);
         (seen.least, seen.least_after) = (rows, after);
         if const { M::SHAPE.header > 0 } {
@@ -323,7 +323,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             return 0;
         }
         let at = rows * M::SHAPE.row.stride;
-        let mut left = text_len::<M>(job.len) - at;
+        let mut left = job.len - at;
         if two_pieces::<M>() {
             self.left_second[l] = left.saturating_sub(16);
             left = left.min(16);
@@ -491,7 +491,7 @@ impl Data {
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
 fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
-    match const { M::SHAPE.row.moved } || M::SHAPE.again && again {
+    match M::SHAPE.again && again {
         true => job.dst,
         false => job.src,
     }
@@ -501,15 +501,6 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// wait for lines that the other lanes have displaced.
 const fn in_lines<M: Pass>() -> bool {
     M::SHAPE.is_serial() && M::SHAPE.output && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
-}
-
-/// Bytes that a text of `len` bytes has in its lane.
-#[inline(always)]
-fn text_len<M: Pass>(len: usize) -> usize {
-    match const { M::SHAPE.row.moved } {
-        true => len.next_multiple_of(16),
-        false => len,
-    }
 }
 
 /// Whether anything is done at the ends of messages.

@@ -54,6 +54,13 @@ impl<'t> Powers<'t> {
         }
     }
 
+    /// From the n-th power to the first.
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    pub(crate) fn last(&self, n: usize) -> &'t [Block] {
+        &self.rows[self.count - n..self.count]
+    }
+
     /// The few of a key that is one of many.
     #[inline(always)]
     pub(crate) fn few(rows: &'t FewRows) -> Self {
@@ -366,6 +373,24 @@ impl<S: Isa, P: PowersOfLanes<S>> EqualHashing<S, P> {
         }
     }
 
+    /// The state after a text, of which the hash is in the sums if no block is hashed after it.
+    #[inline(always)]
+    pub(crate) fn end<M: Pass>(&self, state: M::State<S::W>) -> M::State<S::W> {
+        self.settle();
+        if const { hashed_after::<M>() > 0 } {
+            return state;
+        }
+        let sum = reduced::<S, M>(self.sums.get());
+        M::State::from_fn(
+            #[inline(always)]
+            |i| match (state.blocks().get(i), const { hash_of::<M>() }) {
+                (Some(x), Some((hash, _))) if i == hash => *x ^ sum,
+                (Some(x), _) => *x,
+                (None, _) => sum,
+            },
+        )
+    }
+
     /// Adds the products of `x` with the n-th powers.
     #[inline(always)]
     fn add(&self, x: S::W, n: usize) {
@@ -535,13 +560,10 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
     for i in 0..rows {
         row(sums_of_rows, state, i);
     }
-    let Some((hash, polyval)) = (const { hash_of::<M>() }) else {
+    let Some((hash, _)) = (const { hash_of::<M>() }) else {
         return;
     };
-    let sum = match polyval {
-        true => S::W::reduced::<Polyval>(sums.get()),
-        false => S::W::reduced::<Plain>(sums.get()),
-    };
+    let sum = reduced::<S, M>(sums.get());
     *state = M::State::from_fn(
         #[inline(always)]
         |i| match state.blocks().get(i) {
@@ -550,6 +572,15 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
             None => sum,
         },
     );
+}
+
+/// What sums of products come to in the field of the hash.
+#[inline(always)]
+fn reduced<S: Isa, M: Pass>(sums: [S::W; 3]) -> S::W {
+    match const { hash_of::<M>() } {
+        Some((_, true)) => S::W::reduced::<Polyval>(sums),
+        _ => S::W::reduced::<Plain>(sums),
+    }
 }
 
 /// Which block of state is a hash, and in which field.
@@ -562,6 +593,23 @@ pub(crate) const fn hash_of<M: Pass>() -> Option<(usize, bool)> {
         i += 1;
     }
     None
+}
+
+/// How many blocks are hashed after a text.
+pub(crate) const fn hashed_after<M: Pass>() -> usize {
+    !hashes_text_alone::<M>() as usize
+}
+
+/// Whether what is hashed is the text alone.
+pub(crate) const fn hashes_text_alone<M: Pass>() -> bool {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        if let Holds::Hash { alone, .. } = M::SHAPE.along().blocks[i] {
+            return alone;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,

@@ -155,6 +155,10 @@ impl Product for Plain {
 /// Of how many round keys a loop holds those of all lanes ([`Isa::HOLDS`]).
 pub(crate) const HELD_KEYS: usize = 5;
 
+/// Bytes from block to block for [`Isa::load_parts`], as CPFB has them.
+#[cfg(feature = "research")]
+pub(crate) const PART: usize = 12;
+
 /// The contract of an instruction set.
 ///
 /// The pointer methods are `unsafe`: what they read or write must be valid for
@@ -311,6 +315,14 @@ pub(crate) trait Isa: Copy + 'static {
     unsafe fn load_pairs(self, from: *const u8, len: usize) -> [Self::W; 2];
     unsafe fn store_pairs(self, x: [Self::W; 2], to: *mut u8, len: usize);
 
+    /// Blocks each of which begins [`PART`] bytes after the one before it: the first `n` from `from`
+    /// on, and in other lanes anything.
+    #[cfg(feature = "research")]
+    unsafe fn load_parts(self, from: *const u8, n: usize) -> Self::W;
+    /// Puts them there: where two overlap, the bytes of the second.
+    #[cfg(feature = "research")]
+    unsafe fn store_parts(self, x: Self::W, to: *mut u8, n: usize);
+
     /// A block for each lane.
     #[inline(always)]
     fn load_row<const L: usize>(self, row: &[Block; L]) -> Self::W {
@@ -333,6 +345,10 @@ pub(crate) trait Isa: Copy + 'static {
         // SAFETY: the row has `LANES` blocks.
         unsafe { self.load(row.as_ptr().cast()) }
     }
+
+    /// `LANES` blocks, the last one first.
+    #[cfg(feature = "research")]
+    fn load_reversed(self, row: &[Block]) -> Self::W;
 
     /// To the first `LANES` blocks of `row`, which has as many.
     #[inline(always)]

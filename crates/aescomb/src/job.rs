@@ -340,14 +340,21 @@ impl Job {
     }
 
     /// Moves a message that is to be sealed to the end of its destination, which has
-    /// whole blocks, with zeros before it.
-    pub(crate) fn move_to_end(&self) {
-        let zeros = self.len.next_multiple_of(16) - self.len;
-        // SAFETY: the destination has room for whole blocks; it may be the source.
-        unsafe {
-            core::ptr::copy(self.src, self.dst.wrapping_add(zeros), self.len);
-            core::ptr::write_bytes(self.dst, 0, zeros);
+    /// whole blocks, with zeros before it, and makes the job as the kernels do it.
+    #[inline(always)]
+    pub(crate) fn move_to_end(&self, job: &mut Job) {
+        let len = self.len.next_multiple_of(16);
+        let zeros = len - self.len;
+        let to = self.dst.wrapping_add(zeros);
+        if !core::ptr::eq(self.src, to) {
+            // SAFETY: the destination has room for whole blocks; it may be the source.
+            unsafe {
+                core::ptr::copy(self.src, to, self.len);
+                bytes::store(&[0; 16], self.dst, zeros);
+            }
         }
+        *job = *self;
+        (job.src, job.len, job.opened_len) = (self.dst, len, self.len);
     }
 
     /// Undoes it after opening; `None` where there are no zeros, in constant time.

@@ -48,9 +48,10 @@
 //!   (`data`), if not as many as a row has: CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
 //!   that are not its own as they were.
 //! - **Texts that change their length.** A mode says so in `ABOUT.lengths`, and the scheduler
-//!   does before and after the passes what its sealed form wants (`Rules::before` and `after`
-//!   in `admission.rs`): padding taken off, COPA's flag written after the tag or read, Julius's
-//!   message moved behind its zeros and back. With `moved` a pass finds it there.
+//!   does before and after the passes what its sealed form wants (`framed` in `comb.rs`,
+//!   `Rules::after` in `admission.rs`): padding taken off, COPA's flag written after the tag or
+//!   read, Julius's message moved behind its zeros and back, whose length the header then finds in
+//!   `opened_len`. A call for one message moves it where a pass says `moved`.
 //! - **Associated data.** `DATA` is `None` where a pass takes none. Of a message without any,
 //!   neither `absorb` nor `absorb_last` is called, whatever `DATA` says: what a mode makes of
 //!   an empty string, it tells from another by the header (`has_data` in `eax.rs`).
@@ -104,8 +105,10 @@
 //!
 //! - `Position`: depends on the block's place alone. All lanes get the message's, and
 //!   `spread` moves lane l by l blocks.
+//! - `Power`: the same, moved by products, which take long: what full rows leave is one row.
+//! - `Once`: lane 0 gets it, the others zeros; after the first block nothing is left of it.
 //! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.
-//! - `Hash`: in lane 0, the result of `hash`.
+//! - `Hash`: in lane 0, the result of `hash`; with `alone`, of the text alone.
 //! - `Previous`: what `before`, `running` and `horner` take; in the end, that of the last lane.
 //!
 //! A row that is not full is loaded with a mask; only its blocks count. With `ends_alike` a
@@ -304,6 +307,8 @@ pub(crate) trait Program {
     const APART: bool = false;
     /// Whether its first pass reads what another before it has written.
     const AGAIN: bool = false;
+    /// Whether messages have their tags before it begins, also where none is compared.
+    const HAS_TAGS: bool = Self::First::SHAPE.is_stateless();
 }
 
 impl<M: Pass> Program for M {
@@ -349,6 +354,7 @@ impl<M: Pass> Program for After<M> {
     type Before = M;
     type After = M;
     const AGAIN: bool = M::SHAPE.again;
+    const HAS_TAGS: bool = true;
 }
 
 /// Whether blocks of a message wait for each other, in a pass at least.

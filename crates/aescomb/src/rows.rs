@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{is_zen, is_zen4};
-use crate::block::{Aligned, Block, MAX_LANES, MAX_UNIT, both};
+use crate::block::{Aligned, Block, MAX_LANES, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
@@ -330,16 +330,11 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     }
 
     /// With the first powers.
+    #[cfg(feature = "research")]
     #[inline(always)]
     fn scales<F: Product>(&self, x: S::W) -> S::W {
-        let mut powers = [[0; 16]; MAX_UNIT];
-        let mut i = 0;
-        while i < MAX_UNIT && i < S::LANES {
-            powers[i] = *self.hashing.power(i + 1);
-            i += 1;
-        }
-        let s = self.c.s;
-        s.horner::<F>(self.zero(), x & one_lane(s, 0), &powers)
+        let (s, powers) = (self.c.s, self.hashing.powers);
+        s.shift_in(x, x.mul::<F>(s.load_reversed(powers.last(S::LANES))))
     }
 
     #[inline(always)]
@@ -580,7 +575,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         let late = const { late_hash::<M>().is_some() }.then_some(&late);
         let c = row(c, hashing, places, late);
         let mut v = spread::<S, M>(c, &state);
-        let mut text = Text::<S, M>::new(src, dst);
+        let text = Text::<S, M>::new(src, dst);
         if const { late_hash::<M>().is_some() } {
             let c = Neighbours { first: true, ..c };
             // SAFETY: so many rows are left from `at` on, here and below.
@@ -638,7 +633,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
     }
     let c = row(unit, hashing, places, None);
-    let mut text = Text::<S::Unit, M>::new(src, dst);
+    let text = Text::<S::Unit, M>::new(src, dst);
     while rows.end - at >= <S::Unit as Isa>::LANES {
         // SAFETY: as above.
         unsafe { text.step(c, &mut w, at) };
@@ -658,13 +653,13 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     first::<S::Unit, M, ENDS>(u, hashing.powers.rows, &w, &before, left)
 }
 
-/// Whether one call of the cipher in a step waits for another: what is left after full rows is then
-/// done in one row, as it would wait again in each register, by the same code for long messages and for
-/// short ones, of which there is much.
+/// Whether one call of the cipher in a step waits for another, or for a product: what is left after full
+/// rows is then done in one row, as it would wait again in each register, by the same code for long
+/// messages and for short ones, of which there is much.
 pub(crate) const fn waits<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
-        if matches!(M::SHAPE.along().blocks[i], Holds::Previous) {
+        if matches!(M::SHAPE.along().blocks[i], Holds::Previous | Holds::Power) {
             return in_units::<M>();
         }
         i += 1;
@@ -690,7 +685,7 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
     let mut v = None;
     if rows.end - at >= S::LANES {
         let mut full = spread::<S, M>(c, &state);
-        let mut text = Text::<S, M>::new(src, dst);
+        let text = Text::<S, M>::new(src, dst);
         while rows.end - at >= S::LANES {
             // SAFETY: so many rows are left from `at` on, here and below.
             unsafe { text.step(c, &mut full, at) };
@@ -704,7 +699,7 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
         return M::State::from_fn(
             #[inline(always)]
             |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-                (Some(x), Some(Holds::Sum)) => *x & one_lane(u, 0),
+                (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => *x & one_lane(u, 0),
                 (Some(x), _) => *x,
                 (None, _) => u.splat(&[0; 16]),
             },
@@ -918,7 +913,9 @@ fn spread<S: Isa, M: Pass>(
     let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-            (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => s.widen(*x & one_lane(s.unit(), 0)),
+            (Some(x), Some(Holds::Sum | Holds::Hash { .. } | Holds::Once)) => {
+                s.widen(*x & one_lane(s.unit(), 0))
+            }
             (Some(x), Some(_)) => s.repeat(*x),
             _ => c.zero(),
         },
@@ -951,13 +948,17 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Position | Holds::Offset | Holds::Counter { .. } if ENDS => {
+                Holds::Position | Holds::Power | Holds::Offset | Holds::Counter { .. } if ENDS => {
                     u.splat(&[0; 16])
                 }
                 Holds::Offset if left > 0 => s.first(*then) ^ u.splat(&tables[left - 1]),
                 Holds::Offset => s.first(*then),
-                Holds::Position | Holds::Counter { .. } => u.splat(&lane(s, *then, left)),
+                Holds::Position | Holds::Power | Holds::Counter { .. } => {
+                    u.splat(&lane(s, *then, left))
+                }
                 Holds::Hash { .. } => s.first(*now),
+                // Of a message without rows.
+                Holds::Once => u.splat(&lane(s, *now, 0)),
                 Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),
                 Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
                 Holds::Sum if left > 0 => {
@@ -989,38 +990,21 @@ fn table_row<S: Isa>(s: S, rows: &[Block], from: usize) -> S::W {
     s.load_from(&rows[from..])
 }
 
-/// A text in the order of lanes. Where rows of a group are not one block after the
-/// other, every lane has a place of its own.
+/// A text in the order of lanes.
 struct Text<S, M> {
     src: *const u8,
     dst: *mut u8,
-    from: [*const u8; MAX_LANES],
-    to: [*mut u8; MAX_LANES],
-    /// What lanes beyond the last block read and write.
-    idle: [Block; 2],
     mode: PhantomData<(S, M)>,
 }
 
 impl<S: Isa, M: Pass> Text<S, M> {
-    const APART: bool = !in_units::<M>();
-
     #[inline(always)]
     fn new(src: *const u8, dst: *mut u8) -> Self {
-        let mut text = Text {
+        Text {
             src,
             dst,
-            from: [src; MAX_LANES],
-            to: [dst; MAX_LANES],
-            idle: [[0; 16]; 2],
             mode: PhantomData,
-        };
-        if Self::APART {
-            for l in 0..S::LANES {
-                text.from[l] = src.wrapping_add(l * M::SHAPE.row.stride);
-                text.to[l] = dst.wrapping_add(l * M::SHAPE.row.stride);
-            }
         }
-        text
     }
 
     /// One row, from block `at` on.
@@ -1029,19 +1013,18 @@ impl<S: Isa, M: Pass> Text<S, M> {
     /// The text has its blocks.
     #[inline(always)]
     unsafe fn step<const PART: bool>(
-        &mut self,
+        &self,
         c: Neighbours<'_, '_, S, PART>,
         w: &mut M::State<S::W>,
         at: usize,
     ) {
         let (s, bytes) = (c.c.s, c.bytes);
-        let blocks = bytes.div_ceil(16);
         let (row, offset) = (at / S::LANES, at * M::SHAPE.row.stride);
-        #[cfg(feature = "research")]
-        if const { M::SHAPE.row.pair } {
-            // SAFETY: the caller's.
-            unsafe {
-                let (src, dst) = (self.src.add(offset), self.dst.add(offset));
+        // SAFETY: the caller's.
+        unsafe {
+            let (src, dst) = (self.src.add(offset), self.dst.add(offset));
+            #[cfg(feature = "research")]
+            if const { M::SHAPE.row.pair } {
                 let len = match PART {
                     true => 2 * bytes,
                     false => 32 * S::LANES,
@@ -1050,23 +1033,21 @@ impl<S: Isa, M: Pass> Text<S, M> {
                 if const { M::SHAPE.output } {
                     s.store_pairs(y, dst, len);
                 }
+                return;
             }
-            return;
-        }
-        if Self::APART {
-            if PART {
-                let idle = self.idle.as_mut_ptr().cast::<u8>().wrapping_sub(offset);
-                self.from[blocks..].fill(idle);
-                self.to[blocks..].fill(idle);
+            #[cfg(feature = "research")]
+            if const { !in_units::<M>() } {
+                assert!(M::SHAPE.row.stride == crate::isa::PART);
+                let blocks = match PART {
+                    true => bytes / 16,
+                    false => S::LANES,
+                };
+                let y = M::step(&c, w, s.load_parts(src, blocks), row);
+                if const { M::SHAPE.output } {
+                    s.store_parts(y, dst, blocks);
+                }
+                return;
             }
-            let places = (self.from.as_ptr(), self.to.as_ptr());
-            // SAFETY: the caller's; lanes beyond the last block have `idle`.
-            unsafe { take_row::<S, M>(s, &c, w, row, places, offset) };
-            return;
-        }
-        // SAFETY: the caller's.
-        unsafe {
-            let (src, dst) = (self.src.add(offset), self.dst.add(offset));
             let x = match PART {
                 true => s.load_part(src, bytes),
                 false => s.load(src),

@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub output: bool,
     /// Whether the second of two passes reads what the first has written.
     pub again: bool,
+    /// Whether messages are moved first, as [`crate::job::Job::move_to_end`] does.
+    pub moved: bool,
     /// Whether there is a tag. Of two passes that make one, the second's is the message's.
     pub tag: bool,
     /// Keys that messages have of their own, made by `derive`.
@@ -44,6 +46,7 @@ impl Shape {
         header: 0,
         output: true,
         again: false,
+        moved: false,
         tag: false,
         own: None,
         data: None,
@@ -150,7 +153,9 @@ pub(crate) enum Link {
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
-    /// The same, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the
+    /// The same, and `spread` and steps move it by products ([`Cipher::scaled`]).
+    Power,
+    /// What depends on the place, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the
     /// block before the row, in all lanes.
     Offset,
     /// What depends on the place, too, and is a counter of 32 bits in reverse byte order, for
@@ -158,9 +163,16 @@ pub(crate) enum Holds {
     Counter { nonce: usize },
     /// The sum of something of all blocks so far.
     Sum,
+    /// What the first block alone takes, and nothing after it.
+    Once,
     /// A hash by [`Cipher::hash`], in this field; whether of the `results` of steps, for which it
-    /// waits.
-    Hash { polyval: bool, results: bool },
+    /// waits; whether of blocks of the text `alone`, and not of associated data before it and of one
+    /// block after it.
+    Hash {
+        polyval: bool,
+        results: bool,
+        alone: bool,
+    },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
     Previous,
 }
@@ -214,8 +226,6 @@ pub(crate) struct RowShape {
     /// Bytes from one row to the next. With fewer than a row has, a step must return those
     /// beyond as they are.
     pub stride: usize,
-    /// Whether the text lies in its destination, as whole blocks with zeros before it.
-    pub moved: bool,
 }
 
 impl RowShape {
@@ -223,13 +233,11 @@ impl RowShape {
     pub(crate) const BLOCK: RowShape = RowShape {
         pair: false,
         stride: 16,
-        moved: false,
     };
     /// Two.
     pub(crate) const PAIR: RowShape = RowShape {
         pair: true,
         stride: 32,
-        ..RowShape::BLOCK
     };
 
     /// How many bytes it has.

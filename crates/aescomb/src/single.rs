@@ -27,7 +27,6 @@ pub(crate) fn single<const OP: u8>(
     if let Some(refusal) = rules.refusal_of(key, job) {
         return Err(refusal.into());
     }
-    rules.before(job);
     let good = job.run_one(run, key);
     match good.then(|| rules.after(job)).flatten() {
         Some(len) => Ok(len),

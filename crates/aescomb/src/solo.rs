@@ -14,7 +14,7 @@ use crate::block::{
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::hashing::{Hashing, Powers, Single, hash_of};
+use crate::hashing::{Hashing, Powers, Single, hash_of, hashed_after, hashes_text_alone};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
@@ -31,15 +31,10 @@ use crate::span::span;
 /// Associated data is short up to this many bytes: it is done block by block.
 pub(crate) const SHORT_DATA: usize = 64;
 
-/// Whether a pass reads its text where the message has it.
-const fn is_plain<M: Pass>() -> bool {
-    !M::SHAPE.row.moved
-}
-
 /// Whether the blocks of one message are done side by side. Where registers are rows, as without
 /// vectors, it would only waste lanes.
 const fn goes_along<S: Isa, M: Pass>() -> bool {
-    M::SHAPE.is_along() && is_plain::<M>() && in_units::<M>() && <S::Unit as Isa>::LANES < S::LANES
+    M::SHAPE.is_along() && in_units::<M>() && <S::Unit as Isa>::LANES < S::LANES
 }
 
 /// Whether `G` has messages that are done by themselves in a batch.
@@ -52,24 +47,19 @@ pub(crate) const fn has_solos<S: Isa, G: Program>() -> bool {
 /// Whether all of `G` is one chain.
 pub(crate) const fn is_chain<G: Program>() -> bool {
     let shape = G::First::SHAPE;
-    shape.is_serial() && is_plain::<G::First>() && shape.own.is_none() && !G::TWO
+    shape.is_serial() && shape.own.is_none() && !G::TWO
 }
 
 /// Whether `G` does one message by itself, pass after pass: chains, and blocks side by side.
 pub(crate) const fn is_alone<S: Isa, G: Program>() -> bool {
-    let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
-    let own = matches!(first.own, None | Some(OwnKeys::One));
-    // One tag, not two of which the second is the message's.
-    let tags = !G::TWO || first.tag != second.tag;
-    is_chain::<G>() || own && tags && goes_alone::<S, G::First>() && goes_alone::<S, G::Second>()
+    let own = matches!(G::First::SHAPE.own, None | Some(OwnKeys::One));
+    is_chain::<G>() || own && goes_alone::<S, G::First>() && goes_alone::<S, G::Second>()
 }
 
 const fn goes_alone<S: Isa, M: Pass>() -> bool {
     let along = M::SHAPE.along();
     let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
-    M::SHAPE.is_serial() && is_plain::<M>()
-        || M::SHAPE.is_stateless()
-        || goes_along::<S, M>() && pays
+    M::SHAPE.is_serial() || M::SHAPE.is_stateless() || goes_along::<S, M>() && pays
 }
 
 /// Whether a message has little enough associated data for `alone`, which absorbs it block by
@@ -154,11 +144,11 @@ fn passes<S: Isa, G: Program>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let given = verdict.is_some();
-    // The pass that has the tag makes it or compares it.
-    let (first, second) = match const { G::First::SHAPE.tag } {
-        true => (verdict, None),
-        false => (None, verdict),
+    let given = G::HAS_TAGS || verdict.is_some();
+    // The last pass that has a tag makes the message's or compares it.
+    let (first, second) = match const { G::TWO && G::Second::SHAPE.tag } {
+        true => (None, verdict),
+        false => (verdict, None),
     };
     let tag = pass::<S, G, G::First>(s, key, (job, given), None, first);
     if const { G::TWO } {
@@ -220,7 +210,7 @@ pub(crate) fn solo<S: Isa, G: Program>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    let job = (job, verdict.is_some());
+    let job = (job, G::HAS_TAGS || verdict.is_some());
     let keys = (Some(keys), key);
     if const { !waits::<G::First>() } && rows::<G::First>(job.0.len) < S::LANES {
         along::<S, G, G::First, false>(s, keys, tables, job, None, verdict);
@@ -243,7 +233,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     let u = s.unit();
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
     // A pass that takes no associated data hashes none.
-    let data = match const { M::SHAPE.data.is_some() } {
+    let data = match const { M::SHAPE.data.is_some() && !hashes_text_alone::<M>() } {
         true => job.data_len.div_ceil(16),
         false => 0,
     };
@@ -251,7 +241,8 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         true => (len + 15) >> 4,
         false => rows.end,
     };
-    let hashing = &Hashing::new(u, (powers, S::LANES), data, data + blocks + 1);
+    let hashed = data + blocks + const { hashed_after::<M>() };
+    let hashing = &Hashing::new(u, (powers, S::LANES), data, hashed);
     let few = &Few::new(u, core::array::from_ref(job), key, given).again(G::AGAIN);
     // Before the keys are loaded: it may call, and they would be saved around the call.
     let h = header::<_, G, 1>(few, made.map(|tag| few.s.splat(tag)));

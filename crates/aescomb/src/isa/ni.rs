@@ -109,6 +109,12 @@ impl Vector for __m128i {
         (firsts, seconds)
     }
 
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn reversed(self) -> Self {
+        self
+    }
+
     #[inline(always)]
     unsafe fn numbers(numbers: *const usize) -> Self {
         unsafe { _mm_loadl_epi64(numbers.cast()) }

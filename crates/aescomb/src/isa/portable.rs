@@ -14,6 +14,8 @@ use super::{Isa, Product, RoundKeys, Sums, Wide, is_tweaked};
 use crate::block::Block;
 use crate::expanded::{Expanded, RawKey};
 use crate::gf128;
+#[cfg(feature = "research")]
+use crate::isa::PART;
 use crate::lane_keys::LaneKeys;
 use crate::schedule::{Uses, Way, WhichKey};
 use crate::soft::Soft;
@@ -564,6 +566,30 @@ impl<const N: usize> Isa for Portable<N> {
         let pairs: [[u128; 2]; N] = core::array::from_fn(|l| [firsts.0[l], seconds.0[l]]);
         // SAFETY: the caller's `len` bytes, at most `LANES * 32`.
         unsafe { to.copy_from_nonoverlapping(pairs.as_ptr().cast(), len) }
+    }
+
+    #[cfg(feature = "research")]
+    fn load_reversed(self, row: &[Block]) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| {
+            u128::from_ne_bytes(row[N - 1 - l])
+        }))
+    }
+
+    #[cfg(feature = "research")]
+    unsafe fn load_parts(self, from: *const u8, n: usize) -> Blocks<N> {
+        Blocks(core::array::from_fn(|l| match l < n {
+            // SAFETY: the caller's `n` blocks.
+            true => unsafe { from.add(l * PART).cast::<u128>().read_unaligned() },
+            false => 0,
+        }))
+    }
+
+    #[cfg(feature = "research")]
+    unsafe fn store_parts(self, x: Blocks<N>, to: *mut u8, n: usize) {
+        for (l, block) in x.0.iter().enumerate().take(n) {
+            // SAFETY: as there.
+            unsafe { to.add(l * PART).cast::<u128>().write_unaligned(*block) };
+        }
     }
 
     #[inline(never)]

@@ -145,6 +145,12 @@ impl Vector for __m256i {
         unsafe { Self::unzip(firsts, seconds) }
     }
 
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn reversed(self) -> Self {
+        unsafe { _mm256_permute2x128_si256::<0x01>(self, self) }
+    }
+
     #[inline(always)]
     unsafe fn numbers(numbers: *const usize) -> Self {
         unsafe {

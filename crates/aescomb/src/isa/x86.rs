@@ -429,6 +429,26 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         unsafe { Words::store_pairs(x, to, len) }
     }
 
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    fn load_reversed(self, row: &[Block]) -> Self::W {
+        assert!(row.len() == Self::LANES);
+        // SAFETY: there are as many blocks as registers have.
+        unsafe { Words::load_reversed(row.as_ptr().cast()) }
+    }
+
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn load_parts(self, from: *const u8, n: usize) -> Self::W {
+        unsafe { Words::load_parts(from, n) }
+    }
+
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn store_parts(self, x: Self::W, to: *mut u8, n: usize) {
+        unsafe { Words::store_parts(x, to, n) }
+    }
+
     #[inline(always)]
     unsafe fn load_part(self, from: *const u8, len: usize) -> Self::W {
         unsafe { Words::load_part(from, len) }

@@ -26,16 +26,13 @@ use super::Cpfb;
 use crate::about::{About, Limits, Registered};
 use crate::cipher::Cipher;
 use crate::facts::{Facts, up};
-use crate::isa::Wide;
+use crate::isa::{PART, Wide};
 use crate::mode::Costs;
 use crate::pass::{Header, Last, Own, Pass, Piece};
 use crate::schedule::{FORWARD, Uses};
 use crate::shape::{Along, DataShape, Feed, Holds, OwnKeys, RowShape, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
-
-/// Bytes of a part.
-const PART: usize = 12;
 
 impl Registered for Cpfb {
     const ABOUT: About = About {

@@ -149,6 +149,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
                 Holds::Hash {
                     polyval: true,
                     results: SEAL,
+                    alone: false,
                 },
                 Holds::Counter { nonce: 12 },
             ],
@@ -296,6 +297,7 @@ impl Pass for Mac {
             blocks: &[Holds::Hash {
                 polyval: true,
                 results: false,
+                alone: false,
             }],
             tables: POWERS_COST,
             solo_from: 0,

@@ -116,6 +116,7 @@ impl Pass for Authenticate {
             blocks: &[Holds::Hash {
                 polyval: true,
                 results: false,
+                alone: false,
             }],
             tables: POWERS_COST,
             ends_alike: true,

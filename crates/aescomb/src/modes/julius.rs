@@ -32,12 +32,12 @@ use crate::backend::Backend;
 use crate::block::Block;
 use crate::cipher::Cipher;
 use crate::expanded::Expanded;
-use crate::facts::{Fact, Facts};
+use crate::facts::Facts;
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::{Costs, Lengths};
-use crate::pass::{Header, Last, Pass, Piece, TAG, Two};
+use crate::pass::{Apart, Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
+use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 /// M from the text.
 pub(crate) struct Hash;
@@ -67,7 +67,7 @@ impl Registered for Julius {
         research: Some("CAESAR, first round; its reference code never opened what it sealed"),
         ..About::MODE
     };
-    type Forward = Two<Hash, Seal>;
+    type Forward = Apart<Two<Hash, Seal>, Hash, Seal>;
     type Backward = Open;
 
     /// D in reverse byte order.
@@ -79,14 +79,14 @@ impl Registered for Julius {
 /// In the header: the nonce; the lengths, both in reverse byte order; ones where n is
 /// odd; the tag.
 #[inline(always)]
-fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> Header<F::W> {
+fn header<F: Facts>(m: &F) -> Header<F::W> {
     let lengths = m.block(
         #[inline(always)]
-        |m| (m.sizes().data as u128) << 64 | len(m) as u128,
+        |m| (m.sizes().data as u128) << 64 | m.opened_len() as u128,
     );
     let odd = m.block(
         #[inline(always)]
-        |m| ((len(m).div_ceil(16) % 2) as u128).wrapping_neg(),
+        |m| ((m.text() / 16 % 2) as u128).wrapping_neg(),
     );
     [m.nonce().swap_bytes(), lengths, odd, m.given_tag()]
 }
@@ -94,8 +94,14 @@ fn header<F: Facts>(m: &F, len: impl Fn(Fact<'_>) -> usize + Copy) -> Header<F::
 /// The hash of what comes before associated data.
 #[inline(always)]
 fn begin<C: Cipher>(c: &C, h: &Header<C::W>) -> C::W {
-    let hash = c.hash::<Plain>(c.subkey(0), h[0]);
-    c.hash::<Plain>(hash, h[1])
+    let hash = add(c, c.subkey(0), h[0]);
+    add(c, hash, h[1])
+}
+
+/// The hash with a block before the text.
+#[inline(always)]
+fn add<C: Cipher>(c: &C, hash: C::W, x: C::W) -> C::W {
+    (hash ^ x).mul::<Plain>(c.subkey(0))
 }
 
 /// K_1, and what the rule for those after it lacks there; both in reverse byte order.
@@ -131,14 +137,14 @@ impl Pass for Hash {
             blocks: &[Holds::Hash {
                 polyval: false,
                 results: false,
+                alone: true,
             }],
             tables: POWERS_COST,
+            solo_from: 0,
+            lanes_below: 304,
             ..Along::NO
         }),
-        row: RowShape {
-            moved: true,
-            ..RowShape::BLOCK
-        },
+        moved: true,
         header: 3,
         data: Some(DataShape::ending(Tail::Part)),
         uses: USES,
@@ -147,11 +153,7 @@ impl Pass for Hash {
 
     #[inline(always)]
     fn header<F: Facts>(m: &F) -> Header<F::W> {
-        header(
-            m,
-            #[inline(always)]
-            |m| m.text(),
-        )
+        header(m)
     }
 
     #[inline(always)]
@@ -161,7 +163,7 @@ impl Pass for Hash {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) {
-        *hash = c.hash::<Plain>(*hash, x.swap_bytes());
+        *hash = add(c, *hash, x.swap_bytes());
     }
 
     #[inline(always)]
@@ -172,12 +174,12 @@ impl Pass for Hash {
     #[inline(always)]
     fn text<C: Cipher>(c: &C, h: &mut Header<C::W>, [hash]: [C::W; 1]) -> [C::W; 1] {
         h[0] = hash;
-        [c.hash::<Plain>(hash, c.zero())]
+        [add(c, hash, c.zero())]
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
-        Self::absorb(c, state, x, row);
+    fn step<C: Cipher>(c: &C, [hash]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        *hash = c.hash::<Plain>(*hash, x.swap_bytes());
         x
     }
 
@@ -206,23 +208,25 @@ impl Pass for Seal {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         aes_128: true,
-        // As in the other pass, so that messages stay in order.
-        tail: Tail::Last,
+        tail: Tail::None,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Sum],
+            blocks: &[Holds::Power, Holds::Once],
             tables: POWERS_COST,
+            solo_from: 0,
+            lanes_below: 304,
             ..Along::NO
         }),
-        row: RowShape {
-            moved: true,
-            ..RowShape::BLOCK
-        },
-        header: 3,
+        header: TAG + 1,
         tag: true,
         again: true,
         uses: USES,
         ..Shape::CIPHER
     };
+
+    #[inline(always)]
+    fn header<F: Facts>(m: &F) -> Header<F::W> {
+        header(m)
+    }
 
     #[inline(always)]
     fn begin<C: Cipher>(c: &C, h: &mut Header<C::W>) -> [C::W; 2] {
@@ -261,12 +265,15 @@ impl Pass for Open {
             blocks: &[
                 Holds::Hash {
                     polyval: false,
-                    results: false,
+                    results: true,
+                    alone: true,
                 },
-                Holds::Position,
-                Holds::Sum,
+                Holds::Power,
+                Holds::Once,
             ],
             tables: POWERS_COST,
+            solo_from: 0,
+            lanes_below: 256,
             ..Along::NO
         }),
         header: 4,
@@ -279,11 +286,7 @@ impl Pass for Open {
 
     #[inline(always)]
     fn header<F: Facts>(m: &F) -> Header<F::W> {
-        header(
-            m,
-            #[inline(always)]
-            |m| m.opened_len(),
-        )
+        header(m)
     }
 
     #[inline(always)]
@@ -293,7 +296,7 @@ impl Pass for Open {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [hash, _, _]: &mut [C::W; 3], x: C::W, _: usize) {
-        *hash = c.hash::<Plain>(*hash, x.swap_bytes());
+        *hash = add(c, *hash, x.swap_bytes());
     }
 
     #[inline(always)]
@@ -307,7 +310,7 @@ impl Pass for Open {
         // R_0 masked: M, if the tag is right.
         let m = c.decrypt(h[TAG]);
         let [k, first] = masks(c, h, m);
-        [c.hash::<Plain>(hash, m.swap_bytes()), k, first]
+        [add(c, hash, m.swap_bytes()), k, first]
     }
 
     #[inline(always)]
@@ -449,8 +452,16 @@ mod tests {
                         ..Job::default()
                     })
                     .collect();
-                jobs.iter().for_each(Job::move_to_end);
-                run::<<Julius as Registered>::Forward>(backend, &key, &mut jobs, plain.len(), None);
+                for job in &mut jobs {
+                    { *job }.move_to_end(job);
+                }
+                run::<<Julius as Registered>::Forward>(
+                    backend,
+                    &key,
+                    &mut jobs,
+                    sealed.len(),
+                    None,
+                );
                 for (text, made) in texts.iter().zip(&tags) {
                     assert_eq!((&made[..], &text[..]), (tag, sealed), "{backend}: {line}");
                 }

@@ -6,6 +6,8 @@
 
 use crate::block::{Block, LINE};
 use crate::bytes;
+#[cfg(feature = "research")]
+use crate::isa::PART;
 use crate::isa::Product;
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -46,6 +48,35 @@ pub(crate) trait Vector: Copy + 'static {
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
     /// Undoes it.
     unsafe fn zip(firsts: Self, seconds: Self) -> (Self, Self);
+    /// The blocks in reverse order.
+    #[cfg(feature = "research")]
+    unsafe fn reversed(self) -> Self;
+    /// [`Isa::load_parts`](crate::isa::Isa::load_parts) of a register, of which `n` is not 0.
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn load_parts(from: *const u8, n: usize) -> Self {
+        let mut at = [from; LINE];
+        let mut l = 1;
+        while l < Self::BLOCKS && l < n {
+            at[l] = from.wrapping_add(l * PART);
+            l += 1;
+        }
+        // SAFETY: the caller's, of the first block and as many more as there are.
+        unsafe { Self::gather(at.as_ptr(), 0) }
+    }
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    unsafe fn store_parts(self, to: *mut u8, n: usize) {
+        let mut idle = [0; 16];
+        let mut at = [idle.as_mut_ptr(); LINE];
+        let mut l = 0;
+        while l < Self::BLOCKS && l < n {
+            at[l] = to.wrapping_add(l * PART);
+            l += 1;
+        }
+        // SAFETY: the caller's; lanes without a block have room for one.
+        unsafe { self.scatter(at.as_ptr(), 0) };
+    }
     /// Each number as a little-endian integer.
     unsafe fn numbers(numbers: *const usize) -> Self;
     /// [`Isa::gather_part`](crate::isa::Isa::gather_part) of `U` registers.

@@ -6,6 +6,8 @@
 
 use super::vector::{Vector, W1, W3, ZERO, bytes_from};
 use crate::block::{Block, LINE, MAX_UNIT};
+#[cfg(feature = "research")]
+use crate::isa::PART;
 use crate::isa::{Product, Wide};
 use core::ops::{BitAnd, BitXor};
 
@@ -433,6 +435,54 @@ impl<V: Vector, const U: usize> Words<V, U> {
         while u < U {
             // SAFETY: the caller's; each register writes its share of `len`.
             unsafe { store_share(x.0[u], to, u * width, len) };
+            u += 1;
+        }
+    }
+
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    pub(crate) unsafe fn load_reversed(from: *const u8) -> Self {
+        let width = V::BLOCKS * 16;
+        // SAFETY: the caller's.
+        unsafe {
+            let mut x = [V::splat(&[0; 16]); U];
+            let mut u = 0;
+            while u < U {
+                x[u] = V::load(from.add((U - 1 - u) * width)).reversed();
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    pub(crate) unsafe fn load_parts(from: *const u8, n: usize) -> Self {
+        // SAFETY: the caller's; each register reads its share of `n` blocks.
+        unsafe {
+            let mut x = [V::splat(&[0; 16]); U];
+            let mut u = 0;
+            while u < U {
+                let at = u * V::BLOCKS;
+                if n > at {
+                    x[u] = V::load_parts(from.add(at * PART), (n - at).min(V::BLOCKS));
+                }
+                u += 1;
+            }
+            Words(x)
+        }
+    }
+
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    pub(crate) unsafe fn store_parts(x: Self, to: *mut u8, n: usize) {
+        let mut u = 0;
+        while u < U {
+            let at = u * V::BLOCKS;
+            if n > at {
+                // SAFETY: the caller's; each register writes its share of `n` blocks.
+                unsafe { x.0[u].store_parts(to.add(at * PART), (n - at).min(V::BLOCKS)) };
+            }
             u += 1;
         }
     }
