@@ -44,7 +44,8 @@ const SHOWN: usize = 60;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     if let Some((program, rest)) = arguments.split_first()
-        && Path::new(program).file_stem() == Some(OsStr::new("rustc"))
+        && let Some(name) = Path::new(program).file_stem().and_then(OsStr::to_str)
+        && ["rustc", "clippy-driver"].contains(&name)
     {
         return rustc(program, rest);
     }
@@ -211,7 +212,7 @@ fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, St
     }
 }
 
-/// Stands in front of the compiler: it leaves assembly of the library, a file for each of the parts
+/// Stands in front of the compiler, or of what checks in its place: it leaves assembly of the library, a file for each of the parts
 /// that the compiler makes of a crate.
 fn rustc(program: &str, arguments: &[String]) -> ExitCode {
     let after = |name: &str| {
