@@ -212,8 +212,8 @@ fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, St
     }
 }
 
-/// Stands in front of the compiler, or of what checks in its place: it leaves assembly of the library, a file for each of the parts
-/// that the compiler makes of a crate.
+/// Stands in front of the compiler, or of what checks in its place: it leaves assembly of the library,
+/// a file for each of the parts that the compiler makes of a crate.
 fn rustc(program: &str, arguments: &[String]) -> ExitCode {
     let after = |name: &str| {
         let place = arguments.iter().position(|argument| argument == name)?;

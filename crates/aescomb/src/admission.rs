@@ -476,10 +476,6 @@ impl<'k> Call<'k> {
         if count < 4 {
             return None;
         }
-        // SAFETY: the caller's.
-        if self.rules.untold && !unsafe { self.all_tell(first, count) } {
-            return None;
-        }
         // And so are messages without vectors, of which it does not matter that they are alike.
         let (tags, data) = (self.rules.tag != 1, self.rules.components > 0);
         let vectors = vectors();
@@ -490,20 +486,7 @@ impl<'k> Call<'k> {
         unsafe { self.look::<FOREIGN>((first, count), key_index, vectors) }
     }
 
-    /// Whether all jobs say how long messages are that may have been sealed to theirs.
-    ///
-    /// # Safety
-    /// As there.
-    #[allow(unsafe_code)]
-    unsafe fn all_tell(&self, first: *const Job, count: usize) -> bool {
-        // SAFETY: the caller's.
-        let jobs = unsafe { core::slice::from_raw_parts(first, count) };
-        // (No tag is attached: that is looked at one by one.)
-        let tells = |job: &Job| self.rules.tells(job.src_len, job.opened_len);
-        jobs.iter().all(tells)
-    }
-
-    /// See `all_good`: of several jobs, with vectors, if the CPU has them.
+    /// The same of several jobs, with vectors, if the CPU has them.
     ///
     /// # Safety
     /// As there.
@@ -524,11 +507,13 @@ impl<'k> Call<'k> {
             _ => Attached::APART,
         };
         let own = !FOREIGN || (first.component_count == 0) & (first.tag_attached <= ATTACHED);
+        let len = first.src_len.wrapping_sub(attached.shorter);
         let good = own
-            & self.rules.take_profile(first, first.src_len)
+            & self.rules.take_profile(first, len)
             & (first.components != Job::SEVERAL)
             & (self.has_own_keys() | first.key.is_null());
-        if !good {
+        // SAFETY: the caller's.
+        if !good || self.rules.untold && !unsafe { self.all_tell(jobs, attached) } {
             return None;
         }
         // The call's own address is not passed on: see `check`.
@@ -540,6 +525,20 @@ impl<'k> Call<'k> {
         }
         // SAFETY: the caller's.
         unsafe { scalar::all_good::<FOREIGN>(rules, jobs, key_index, attached) }
+    }
+
+    /// Whether all jobs say how long messages are that may have been sealed to theirs, if tags are
+    /// `attached` as the first one's is.
+    ///
+    /// # Safety
+    /// As there.
+    #[allow(unsafe_code)]
+    unsafe fn all_tell(&self, (first, count): (*mut Job, usize), attached: Attached) -> bool {
+        // SAFETY: the caller's.
+        let jobs = unsafe { core::slice::from_raw_parts(first, count) };
+        let len = |job: &Job| job.src_len.wrapping_sub(attached.shorter);
+        jobs.iter()
+            .all(|job| self.rules.tells(len(job), job.opened_len))
     }
 
     /// What is wrong with a message, if anything: long ones are looked at here, too.
@@ -804,6 +803,10 @@ mod tests {
             (|job| job.data_len += 5, true),
             (|job| job.data_len = 1 << 16, false),
             (|job| job.opened_len = 1, false),
+            (|job| job.opened_len += 1, true),
+            (|job| job.opened_len -= 1, true),
+            (|job| job.opened_len -= 16, true),
+            (|job| job.opened_len = usize::MAX, true),
         ];
         for mode in Mode::ALL {
             let info = mode.info();
@@ -847,7 +850,7 @@ mod tests {
                                 continue;
                             }
                             for vectors in [None, vectors()] {
-                                if call.rules.untold || jobs[0].components == Job::SEVERAL {
+                                if jobs[0].components == Job::SEVERAL {
                                     continue;
                                 }
                                 // SAFETY: there are so many.

@@ -602,14 +602,10 @@ pub(crate) const fn hashed_after<M: Pass>() -> usize {
 
 /// Whether what is hashed is the text alone.
 pub(crate) const fn hashes_text_alone<M: Pass>() -> bool {
-    let mut i = 0;
-    while i < M::SHAPE.along().blocks.len() {
-        if let Holds::Hash { alone, .. } = M::SHAPE.along().blocks[i] {
-            return alone;
-        }
-        i += 1;
+    match hash_of::<M>() {
+        Some((i, _)) => matches!(M::SHAPE.along().blocks[i], Holds::Hash { alone: true, .. }),
+        None => false,
     }
-    false
 }
 
 /// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,

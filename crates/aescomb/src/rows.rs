@@ -791,14 +791,13 @@ pub(crate) const fn is_stepped<S: Isa, M: Pass>() -> bool {
 
 /// Whether a hash is of the results of steps, and waits for them.
 pub(crate) const fn hashes_results<M: Pass>() -> bool {
-    let mut i = 0;
-    while i < M::SHAPE.along().blocks.len() {
-        if let Holds::Hash { results: true, .. } = M::SHAPE.along().blocks[i] {
-            return true;
-        }
-        i += 1;
+    match hash_of::<M>() {
+        Some((i, _)) => matches!(
+            M::SHAPE.along().blocks[i],
+            Holds::Hash { results: true, .. }
+        ),
+        None => false,
     }
-    false
 }
 
 /// What is left of a message, fewer bytes than a row has: four registers and the rest, each in as
