@@ -65,6 +65,7 @@ target=${CARGO_TARGET_DIR:-target}
 [[ $target = /* ]] || target=$PWD/$target
 host=
 xtask=
+libraries=
 aarch64="aarch64-unknown-linux-gnu"
 bare=x86_64-unknown-none
 times=()
@@ -191,6 +192,7 @@ rust_setup() {
     # `cargo xtask` would wait for steps beside, which compile to the same folder.
     cargo build --quiet -p xtask
     xtask=$target/debug/xtask
+    libraries=$target/library/$host/release/deps
 }
 
 rust_target() {
@@ -246,7 +248,10 @@ lacking() {
 
 # The core crate's tests but the longest, which test no other code than the others or none that
 # differs from CPU to CPU, as arguments for cargo.
-core_tests=(--test alloc --test all -- --skip differential:: --skip errors:: --skip ff1::large_batches)
+core_tests=(--test alloc --test all --)
+for longest in differential:: errors:: guard::batches ff1::large_batches ff1::wycheproof; do
+    core_tests+=(--skip "$longest")
+done
 
 # emulated LACKS COMMAND...: tests on the CPU that cargo's runner emulates, which
 # must find the backends LACKS missing.
@@ -278,21 +283,16 @@ emulated_arm() {
 # Hence the whole workspace wherever something is linked with the library.
 workspace=(--workspace --all-features)
 
-# with_library COMMAND...: a command whose cargo finds the library compiled: for release,
-# with assembly, in a folder of its own.
+# with_library COMMAND...: a command whose cargo finds the library compiled: for release, in a
+# folder of its own.
 with_library() {
-    "$xtask" with-asm "$@"
-}
-
-# The library's assembly, one name for each time that it was compiled.
-compiled() {
-    find "$target/asm/$host/release/deps" -name 'aescomb-*.s' "$@" | sed 's|.*/||; s|\..*||' | sort -u
+    "$xtask" with-library "$@"
 }
 
 # Since this script began: 1, or 0 if it was compiled before.
 compiled_once() {
     local found
-    mapfile -t found < <(compiled -newer "$native.start")
+    mapfile -t found < <(find "$libraries" -name 'libaescomb-*.rlib' -newer "$native.start")
     if [ ${#found[@]} -gt 1 ]; then
         echo "the library was compiled ${#found[@]} times, with other features or flags: ${found[*]}"
         return 1
@@ -372,7 +372,7 @@ if [ $install$cargo_c = yesyes ]; then
 else
     # What the tests in Rust are linked with.
     beside "C library" crates/aescomb-c/test.sh \
-        --library "$target/asm/$host/release/deps/libaescomb_c.a"
+        --library "$libraries/libaescomb_c.a"
 fi
 step "tests" tests
 step "recorded figures" "$xtask" record --check
@@ -383,7 +383,7 @@ fi
 if [ $engines = yes ]; then
     step "columns beside Spark, Ray, ClickHouse and others" python/test.sh --engines -q
 fi
-step "assembly" "$xtask" asm-check --built
+step "machine code" "$xtask" asm-check --built
 step "instructions a message" "$xtask" instructions
 if [ $emulation = yes ]; then
     # What these backends compute is tested natively; here, that they are found, and

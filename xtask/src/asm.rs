@@ -1,4 +1,4 @@
-//! Reads x86-64 assembly as LLVM prints it (AT&T syntax): functions, and the
+//! Reads x86-64 assembly as LLVM and `object.rs` print it (AT&T syntax): functions, and the
 //! loops of a function from its control flow.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What must hold of the kernels' assembly.
+//! What must hold of the kernels' machine code.
 //!
 //! A kernel is an instance of one of [`FUNCTIONS`] for an instruction set and a
 //! direction of a mode; its body is the `run` of that instruction set.

@@ -3,6 +3,7 @@
 mod asm;
 mod check;
 mod instructions;
+mod object;
 mod record;
 mod source;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -15,23 +16,26 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 const USAGE: &str = "\
-usage: cargo xtask asm-check [--verbose] [--built | --asm FILE]
+usage: cargo xtask asm-check [--verbose] [--built | --library FILE]
        cargo xtask instructions [--update]
-       cargo xtask with-asm COMMAND...
+       cargo xtask with-library COMMAND...
        cargo xtask record [--check]
        cargo xtask vectors [--check]
 
-  asm-check   compiles the core crate to assembly and checks the kernels' loops:
+  asm-check   compiles the core crate and checks the machine code of the kernels' loops:
               no calls, no more spills than the budget, all kernels there
   --verbose   prints a line for every loop
-  --built     checks what with-asm has compiled last
-  --asm FILE  checks this assembly instead of compiling
+  --built     checks what with-library has compiled last
+  --library FILE
+              checks this .rlib instead of compiling
   instructions
               counts the instructions that a 64-byte message takes, which must not be more
-              than bench/instructions.md says; the library is compiled as by with-asm
+              than bench/instructions.md says; the library is compiled as by with-library
   --update    writes that page instead
-  with-asm    runs a command that compiles the library for release, in a folder of its
-              own, with assembly: once for all commands that ask for the same features
+  with-library
+              runs a command that compiles the library for release, in a folder of its own,
+              with names that asm-check understands: once for all commands that ask for the
+              same features
   record      puts the tables of the newest record of bench/record into README.md
               and book/src/measured.md
   vectors     writes the known answers in the plain form that C and Python read,
@@ -54,9 +58,9 @@ fn main() -> ExitCode {
             Ok((verbose, from)) => asm_check(verbose, from),
             Err(message) => return misuse(&message),
         },
-        Some((task, rest)) if task == "with-asm" => match rest.split_first() {
-            Some((program, arguments)) => with_asm(program, arguments),
-            None => return misuse("with-asm needs a command"),
+        Some((task, rest)) if task == "with-library" => match rest.split_first() {
+            Some((program, arguments)) => with_library(program, arguments),
+            None => return misuse("with-library needs a command"),
         },
         Some((task, rest)) if task == "instructions" => match rest {
             [] => count(false),
@@ -91,14 +95,14 @@ fn root() -> &'static Path {
     here.parent().unwrap_or(here)
 }
 
-/// Where assembly comes from.
+/// Where the library comes from.
 enum From {
     Compiling,
     Built,
     File(PathBuf),
 }
 
-/// `--verbose`, `--built` and `--asm FILE`.
+/// `--verbose`, `--built` and `--library FILE`.
 fn asm_arguments(arguments: &[String]) -> Result<(bool, From), String> {
     let mut verbose = false;
     let mut from = From::Compiling;
@@ -107,8 +111,8 @@ fn asm_arguments(arguments: &[String]) -> Result<(bool, From), String> {
         match (argument.as_str(), &from) {
             ("--verbose", _) => verbose = true,
             ("--built", From::Compiling) => from = From::Built,
-            ("--asm", From::Compiling) => {
-                from = From::File(PathBuf::from(rest.next().ok_or("--asm needs a file")?));
+            ("--library", From::Compiling) => {
+                from = From::File(PathBuf::from(rest.next().ok_or("--library needs a file")?));
             }
             (other, _) => return Err(format!("unknown argument: {other}")),
         }
@@ -123,21 +127,21 @@ fn misuse(message: &str) -> ExitCode {
 
 /// Whether all is well.
 fn asm_check(verbose: bool, from: From) -> Result<bool, String> {
-    if !cfg!(target_arch = "x86_64") && !matches!(from, From::File(_)) {
-        println!("asm-check: nothing done, it knows x86-64 kernels only");
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) && !matches!(from, From::File(_)) {
+        println!("asm-check: nothing done, it knows x86-64 kernels in ELF objects only");
         return Ok(true);
     }
     let root = root();
     let expected = source::read(&root.join("crates/aescomb/src"))?;
-    let files = match from {
-        From::File(file) => vec![file],
+    let library = match from {
+        From::File(file) => file,
         From::Built => built()?,
         From::Compiling => compile()?,
     };
-    let mut text = String::new();
-    for file in files {
-        text += &fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-    }
+    let text = fs::read(&library)
+        .map_err(Into::into)
+        .and_then(|archive| object::assembly(&archive))
+        .map_err(|e| format!("{}: {e}", library.display()))?;
     let report = check::check(&asm::parse(&text), &expected);
     if verbose {
         print!("{}", check::table(&report.rows));
@@ -167,17 +171,19 @@ fn count(update: bool) -> Result<bool, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "build --quiet --release --workspace --all-features --example counted";
     let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
-    if !with_asm(cargo, &arguments)? {
+    if !with_library(cargo, &arguments)? {
         return Err(format!("cargo {} failed", arguments.join(" ")));
     }
-    let program = asm_folder().join(host()?).join("release/examples/counted");
+    let program = library_folder()
+        .join(host()?)
+        .join("release/examples/counted");
     instructions::run(root(), &program, update)
 }
 
-/// The folder of builds with assembly.
-fn asm_folder() -> PathBuf {
+/// The folder of what with-library compiles.
+fn library_folder() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(target).join("asm")
+    root().join(target).join("library")
 }
 
 /// What cargo compiles for: named, as some of those who run cargo do name it and compile
@@ -194,15 +200,15 @@ fn host() -> Result<String, String> {
         .ok_or_else(|| format!("rustc -vV says no host: {text}"))
 }
 
-/// Runs a command whose cargo leaves assembly of the library, and does not optimise what is long to
-/// compile and not ours. Cargo runs this program in place of the compiler (see `rustc`): flags would
-/// be for all crates, and make assembly of every dependency and every test program, too.
-fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, String> {
+/// Runs a command whose cargo compiles the library with names that tell kernels apart, and does not
+/// optimise what is long to compile and not ours. Cargo runs this program in place of the compiler
+/// (see `rustc`): flags would be for all crates.
+fn with_library(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, String> {
     let program = program.as_ref();
     let this = env::current_exe().map_err(|e| format!("no path of this program: {e}"))?;
     let status = Command::new(program)
         .args(arguments)
-        .env("CARGO_TARGET_DIR", asm_folder())
+        .env("CARGO_TARGET_DIR", library_folder())
         .env("CARGO_BUILD_TARGET", host()?)
         .env("RUSTC_WRAPPER", this)
         .status();
@@ -212,43 +218,20 @@ fn with_asm(program: impl AsRef<OsStr>, arguments: &[String]) -> Result<bool, St
     }
 }
 
-/// Stands in front of the compiler, or of what checks in its place: it leaves assembly of the library,
-/// a file for each of the parts that the compiler makes of a crate.
+/// Stands in front of the compiler, or of what checks in its place.
 fn rustc(program: &str, arguments: &[String]) -> ExitCode {
-    let after = |name: &str| {
-        let place = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(place + 1).map(String::as_str)
-    };
-    let with = |start: &str| arguments.iter().find_map(|a| a.strip_prefix(start));
-    // Its tests, the command and what only checks are crates of that name, too.
-    let library = after("--crate-name") == Some("aescomb")
-        && after("--crate-type") == Some("lib")
-        && with("--emit=").is_some_and(|kinds| kinds.split(',').any(|kind| kind == "link"))
-        && !arguments.iter().any(|argument| argument == "--test");
-    // Formats of files: a fourth of all compiling, and little of what tests execute.
-    let formats =
-        after("--crate-name").is_some_and(|name| name.starts_with("arrow") || name == "parquet");
+    let place = arguments.iter().position(|a| a == "--crate-name");
+    let name = place.and_then(|place| arguments.get(place + 1));
+    let name = name.map_or("", String::as_str);
     let mut command = Command::new(program);
     command.args(arguments);
-    if formats {
+    // Formats of files: a fourth of all compiling, and little of what tests execute.
+    if name.starts_with("arrow") || name == "parquet" {
         command.arg("-Copt-level=0");
     }
-    if library {
-        // Parts of an earlier compilation may have other names.
-        if let (Some(folder), Some(extra)) = (after("--out-dir"), with("extra-filename=")) {
-            for old in assembly_in(Path::new(folder), &format!("aescomb{extra}.")) {
-                if let Err(e) = fs::remove_file(&old) {
-                    eprintln!("xtask: {}: {e}", old.display());
-                    return ExitCode::FAILURE;
-                }
-            }
-        }
-        // Left to itself, the compiler makes assembly of one part on one core.
-        command.args([
-            "--emit=asm",
-            "-Csymbol-mangling-version=v0",
-            "-Ccodegen-units=16",
-        ]);
+    // Names with all parameters.
+    if name == "aescomb" {
+        command.arg("-Csymbol-mangling-version=v0");
     }
     match command.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
@@ -260,55 +243,28 @@ fn rustc(program: &str, arguments: &[String]) -> ExitCode {
     }
 }
 
-/// The assembly of the core crate that was compiled last; other features have other names.
-fn built() -> Result<Vec<PathBuf>, String> {
-    let name = |path: &PathBuf| {
+/// The library that was compiled last; with other features it has another name.
+fn built() -> Result<PathBuf, String> {
+    let deps = library_folder().join(host()?).join("release/deps");
+    let libraries = fs::read_dir(deps).into_iter().flatten().flatten();
+    let libraries = libraries.map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.split('.').next().unwrap_or_default().to_owned()
-    };
-    let changed = |path: &&PathBuf| path.metadata().and_then(|file| file.modified()).ok();
-    let mut files = assembly_files()?;
-    let newest = files.iter().max_by_key(changed).map(name);
-    match &newest {
-        None => Err("no assembly of the library".to_owned()),
-        Some(newest) => {
-            files.retain(|path| name(path) == *newest);
-            Ok(files)
-        }
-    }
+        name.starts_with("libaescomb-") && name.ends_with(".rlib")
+    });
+    let changed = |path: &PathBuf| path.metadata().and_then(|file| file.modified()).ok();
+    let newest = libraries.max_by_key(changed);
+    newest.ok_or_else(|| "the library is not compiled".to_owned())
 }
 
-/// Compiles the core crate to assembly.
-fn compile() -> Result<Vec<PathBuf>, String> {
-    // Cargo does not notice if other compilers have left some, or somebody took some
-    // away.
-    for old in assembly_files()? {
-        fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
-    }
+/// Compiles the core crate.
+fn compile() -> Result<PathBuf, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // What else was compiled may be newer.
     for task in ["clean", "build"] {
         let arguments = [task, "--quiet", "-p", "aescomb", "--release"].map(str::to_owned);
-        if !with_asm(&cargo, &arguments)? {
+        if !with_library(&cargo, &arguments)? {
             return Err(format!("cargo {} failed", arguments.join(" ")));
         }
     }
     built()
-}
-
-fn assembly_files() -> Result<Vec<PathBuf>, String> {
-    let deps = asm_folder().join(host()?).join("release/deps");
-    Ok(assembly_in(&deps, "aescomb-"))
-}
-
-/// The files of assembly in a folder whose names begin like this.
-fn assembly_in(folder: &Path, start: &str) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let paths = entries.flatten().map(|entry| entry.path());
-    let wanted = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(start) && name.ends_with(".s")
-    };
-    paths.filter(wanted).collect()
 }

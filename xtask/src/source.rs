@@ -1,4 +1,4 @@
-//! What the assembly must contain, read from the sources: the instruction sets and their
+//! What the machine code must contain, read from the sources: the instruction sets and their
 //! registers (`type V` of their files) and the directions of the modes (the lines of `modes!`,
 //! and `type Forward` and `type Backward` of their files).
 
