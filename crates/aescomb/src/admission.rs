@@ -785,6 +785,7 @@ mod tests {
             (|job| job.src_len = usize::MAX, false),
             (|job| job.dst_len = 0, true),
             (|job| job.dst_len -= 1, true),
+            (|job| job.dst_len += 1, true),
             (|job| job.dst_len = usize::MAX, false),
             (|job| job.dst = job.dst.wrapping_add(1), true),
             (|job| job.dst = job.dst.wrapping_add(LEN - 1), true),
@@ -819,7 +820,7 @@ mod tests {
                     rules: mode.rules(op),
                     keys: KeySet::Shared(key.expanded()),
                 };
-                for attached in [0, 1] {
+                for (attached, room) in [(0, 2 * LEN), (0, LEN), (1, 2 * LEN)] {
                     if attached > 0 && info.kind != Kind::Aead {
                         continue;
                     }
@@ -827,7 +828,7 @@ mod tests {
                         src: at,
                         src_len: LEN,
                         dst: at,
-                        dst_len: 2 * LEN,
+                        dst_len: room,
                         nonce: at,
                         nonce_len: info.nonce_bytes.0 as u32,
                         data: at,
@@ -857,7 +858,7 @@ mod tests {
                                 let found = unsafe {
                                     call.look::<false>((jobs.as_mut_ptr(), n), 0, vectors)
                                 };
-                                let what = (mode, op, attached, place, i, vectors.is_some());
+                                let what = (mode, op, attached, room, place, i, vectors.is_some());
                                 if let Some(alike) = found {
                                     let texts = jobs.iter().all(|job| job.src_len == good.src_len);
                                     let data = jobs.iter().all(|job| {
@@ -878,6 +879,65 @@ mod tests {
                                     assert!(empty, "{what:?}");
                                 }
                             }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    /// Foreign jobs of which one has other pointers: any are taken, whatever bits they have, but
+    /// null is not, for what is used.
+    #[test]
+    fn pointers_of_foreign_jobs() {
+        const HERE: usize = 0b0101 << 40;
+        const THERE: usize = 0b1010 << 40;
+        type Change = (fn(&mut Job, usize), bool);
+        let changes: &[Change] = &[
+            (|job, to| (job.src, job.dst) = (to as _, to as _), false),
+            (|job, to| job.dst = to as _, false),
+            (|job, to| job.nonce = to as _, false),
+            (|job, to| job.tag = to as _, false),
+            (|job, to| job.data = to as _, false),
+            // All have data or none.
+            (|job, to| (job.data, job.data_len) = (to as _, 0), false),
+            // What the mode does not use, and which is null elsewhere.
+            (|job, to| job.key = to as _, true),
+        ];
+        let key = AnyKey::for_mode(Mode::Gcm, &[7; 16]).unwrap();
+        let call = Call {
+            mode: Mode::Gcm,
+            op: Op::Seal,
+            rules: Mode::Gcm.rules(Op::Seal),
+            keys: KeySet::Shared(key.expanded()),
+        };
+        let good = Job {
+            src: HERE as _,
+            src_len: 48,
+            dst: HERE as _,
+            dst_len: 48,
+            nonce: HERE as _,
+            nonce_len: 12,
+            data: HERE as _,
+            data_len: 12,
+            tag: HERE as _,
+            tag_len: 16,
+            ..Job::default()
+        };
+        for vectors in [None, vectors()] {
+            for (i, (change, null)) in changes.iter().enumerate() {
+                for (to, taken) in [(HERE, !null), (THERE, !null), (0, *null)] {
+                    for place in [0, 5, 8] {
+                        let mut jobs = alloc::vec![good; 9];
+                        change(&mut jobs[place], to);
+                        // SAFETY: there are so many, and a check reads nothing but them.
+                        let found =
+                            unsafe { call.look::<true>((jobs.as_mut_ptr(), 9), 3, vectors) };
+                        assert_eq!(found.is_some(), taken, "{i} {to:x} {place}");
+                        for (n, job) in jobs.iter().enumerate().filter(|_| taken) {
+                            assert_eq!((job.len, job.components), (48, 1));
+                            assert_eq!(job.key_index as usize, 3 + n);
+                            // SAFETY: a good batch's are written.
+                            assert_eq!(unsafe { job.written.assume_init() }, 48);
                         }
                     }
                 }

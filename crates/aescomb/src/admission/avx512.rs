@@ -55,6 +55,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
             return look::<FOREIGN, GENERAL>(s, call, jobs, key_index, attached);
         }
         if (*first).src == (*first).dst.cast_const()
+            && (*first).src_len == (*first).dst_len
             && rules.least == 0
             && let Some(good) = look::<FOREIGN, IN_PLACE>(s, call, jobs, key_index, attached)
         {
@@ -71,7 +72,7 @@ const GENERAL: u8 = 0;
 const READ_ONLY: u8 = 1;
 /// Results have the lengths of their texts, and no tags are attached.
 const PLAIN: u8 = 2;
-/// The same, and results go to where their texts are.
+/// The same, and results go to where their texts are, which is all the room they have.
 const IN_PLACE: u8 = 3;
 
 /// Looks for jobs of a `KIND`.
@@ -90,90 +91,87 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
         (call, jobs, key_index, (shorter, longer), ()),
         #[inline(always)]
         // SAFETY: the token, and the caller's.
-        |(rules, one_key), (first, count), mut key_index, (shorter, longer), ()| unsafe {
-            let in_one = const { FOREIGN && KIND != GENERAL };
+        |(rules, one_key), (first, count), key_index, (shorter, longer), ()| unsafe {
             let each = |n: usize| _mm512_set1_epi64(n as i64);
             let (off, more) = (each(shorter), each(longer));
             let (grow, keep) = (each(rules.grow), each(rules.keep));
             let least_result = each(rules.least_result);
             // What the source must have.
             let least = each(rules.least.wrapping_add(shorter));
-            let start = _mm512_loadu_si512(first.cast());
+            let least_of_two = _mm512_castsi512_si128(least);
             let profile = _mm256_loadu_si256((&raw const (*first).nonce_len).cast());
             let zero = _mm512_setzero_si512();
-            // What any has of bits of lengths, of all members, of differences below zero,
-            // and of differences from the first.
-            let (mut lengths, mut members, mut less, mut other) = (zero, zero, zero, zero);
+            let none = _mm_setzero_si128();
+            // What any has of bits of lengths, of all members and of differences below zero, and what all
+            // have of all members.
+            let (mut lengths, mut members, mut less) = (zero, zero, zero);
+            let mut common = each(usize::MAX);
+            // The same differences between two members and the two before: pointers and lengths.
+            let (mut less_of_two, mut overlaps) = (none, none);
             let mut profiles = _mm256_setzero_si256();
             let mut numbers = 0;
             let mut overlap = 0;
-            let (mut all, mut any) = (0xff, 0);
-            // What is written to all jobs: a status, a place that counts, and components, as good ones all
-            // have data or none. The length comes to it as that of the text, and mostly of the result.
+            // Components and the place of the key, as one number: good jobs all have data or none.
             let components = u64::from(!(*first).data.is_null());
-            let number = (components << 32 | u64::from(key_index)) as i64;
-            let mut own = _mm256_set_epi64x(number, 0, Status::Done as i64, 0);
-            let next = _mm256_set_epi64x(1, 0, 0, 0);
-            let has_len = if KIND == READ_ONLY { 0b0100 } else { 0b0101 };
+            let mut number = components << 32 | u64::from(key_index);
             let mut job = first;
             let end = first.add(count);
             while job < end {
                 let part = _mm512_loadu_si512(job.cast());
                 members = _mm512_or_si512(members, part);
-                other = _mm512_ternarylogic_epi64::<0xf6>(other, part, start);
-                // In the places of the destination and its length, how far it is from the
-                // source, and how much longer.
-                let apart = _mm512_sub_epi64(part, _mm512_alignr_epi64::<6>(part, part));
+                common = _mm512_and_si512(common, part);
+                // From memory: LLVM would take it out of the register by two instructions, which wait
+                // for the same ports as the others.
+                let src_len = (&raw const (*job).src_len).read_volatile();
+                let text = _mm512_castsi512_si128(part);
+                let result = _mm_loadu_si128((&raw const (*job).dst).cast());
                 if KIND == IN_PLACE {
-                    less = _mm512_or_si512(less, apart);
+                    less_of_two = _mm_ternarylogic_epi64::<0xf6>(less_of_two, text, result);
                 }
-                if KIND == GENERAL || KIND == PLAIN {
-                    let src_len = _mm512_permutexvar_epi64(each(SRC_LEN), part);
-                    let mut needed = src_len;
-                    if KIND == GENERAL {
-                        let len = _mm512_sub_epi64(src_len, off);
-                        lengths = _mm512_or_si512(lengths, len);
-                        let written = _mm512_and_si512(_mm512_add_epi64(len, grow), keep);
-                        let written = _mm512_max_epu64(written, least_result);
-                        needed = _mm512_add_epi64(written, more);
-                    }
+                if KIND == PLAIN {
+                    let apart = _mm_sub_epi64(result, text);
+                    let beyond = _mm_sub_epi64(text, least_of_two);
+                    less_of_two = _mm_ternarylogic_epi64::<0xfe>(less_of_two, apart, beyond);
+                    // Below zero if they are less than the length apart, but not the same place.
+                    let distance = _mm_abs_epi64(apart);
+                    let near = _mm_sub_epi64(distance, _mm_unpackhi_epi64(text, text));
+                    let differ = _mm_sub_epi64(none, distance);
+                    overlaps = _mm_ternarylogic_epi64::<0xf8>(overlaps, near, differ);
+                }
+                if KIND == GENERAL {
+                    // In the places of the destination and its length, how far it is from the
+                    // source, and how much longer.
+                    let apart = _mm512_sub_epi64(part, _mm512_alignr_epi64::<6>(part, part));
+                    let length = _mm512_permutexvar_epi64(each(SRC_LEN), part);
+                    let len = _mm512_sub_epi64(length, off);
+                    lengths = _mm512_or_si512(lengths, len);
+                    let written = _mm512_and_si512(_mm512_add_epi64(len, grow), keep);
+                    let written = _mm512_max_epu64(written, least_result);
+                    let needed = _mm512_add_epi64(written, more);
                     let bound = _mm512_mask_mov_epi64(least, 1 << DST_LEN, needed);
                     less = _mm512_or_si512(less, _mm512_sub_epi64(part, bound));
-                    let behind = _mm512_cmplt_epu64_mask(apart, src_len);
+                    let behind = _mm512_cmplt_epu64_mask(apart, length);
                     let before = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(zero, apart), needed);
                     overlap |= _mm512_mask_test_epi64_mask(behind | before, apart, apart);
                 }
                 let numbers_of = _mm256_loadu_si256((&raw const (*job).nonce_len).cast());
                 profiles = _mm256_ternarylogic_epi64::<0xf6>(profiles, numbers_of, profile);
                 if FOREIGN {
-                    let there = _mm512_test_epi64_mask(part, part);
-                    all &= there;
-                    any |= there;
+                    (*job).len = src_len.wrapping_sub(shorter);
+                    (&raw mut (*job).key_index).cast::<u64>().write(number);
+                    number = number.wrapping_add(1);
                 } else {
                     numbers |= (*job).components ^ (*first).components;
                 }
-                if in_one {
-                    let part = _mm512_castsi512_si256(part);
-                    let len =
-                        _mm256_maskz_permutex_epi64::<{ SRC_LEN as i32 * 0x55 }>(has_len, part);
-                    let to = (&raw mut (*job).written).cast();
-                    _mm256_storeu_si256(to, _mm256_add_epi64(len, own));
-                    own = _mm256_add_epi64(own, next);
-                } else {
-                    if FOREIGN {
-                        Job::begin(job, key_index, shorter);
-                        key_index = key_index.wrapping_add(1);
-                    }
-                    let written = match KIND {
-                        READ_ONLY => 0,
-                        GENERAL => rules
-                            .written((*job).src_len.wrapping_sub(shorter))
-                            .wrapping_add(longer),
-                        _ => (*job).src_len,
-                    };
-                    (*job).written.write(written);
-                    (*job).status.write(Status::Done);
-                }
+                let written = match KIND {
+                    READ_ONLY => 0,
+                    GENERAL => rules
+                        .written(src_len.wrapping_sub(shorter))
+                        .wrapping_add(longer),
+                    _ => src_len,
+                };
+                (*job).written.write(written);
+                (*job).status.write(Status::Done);
                 job = job.add(1);
             }
             // What none may have: bits of members, and of differences.
@@ -183,37 +181,44 @@ unsafe fn look<const FOREIGN: bool, const KIND: u8>(
             let of_lengths = set(zero, SRC_LEN, LONG | rules.clear);
             let of_members = set(of_lengths, DATA_LEN, LONG);
             let of_members = set(of_members, DST_LEN, SIGN);
-            let of_less = match KIND {
-                IN_PLACE => set(zero, DST, usize::MAX),
-                _ => set(zero, SRC_LEN, SIGN),
-            };
-            let of_less = set(of_less, DST_LEN, SIGN);
             let mut bad = match KIND {
                 GENERAL => {
+                    let of_less = set(set(zero, SRC_LEN, SIGN), DST_LEN, SIGN);
                     let others = _mm512_maskz_mov_epi64(!(1 << SRC_LEN), of_members);
                     _mm512_test_epi64_mask(lengths, of_lengths)
                         | _mm512_test_epi64_mask(members, others)
+                        | _mm512_test_epi64_mask(less, of_less)
+                        | overlap & 1 << DST
                 }
                 _ => _mm512_test_epi64_mask(members, of_members),
             };
-            if KIND != READ_ONLY {
-                bad |= _mm512_test_epi64_mask(less, of_less);
+            if KIND == IN_PLACE {
+                bad |= _mm_test_epi64_mask(less_of_two, less_of_two);
+            }
+            if KIND == PLAIN {
+                // Of the differences of pointers nothing is asked but that they are no overlap.
+                bad |= _mm_movepi64_mask(less_of_two) & 0b10 | _mm_movepi64_mask(overlaps) & 0b01;
             }
             // The first has no key of its own where there are others.
             let of_profile = 0b11 | u8::from(one_key) << 3;
             bad |= _mm256_mask_test_epi64_mask(of_profile, profiles, profiles);
-            let mut bad = u32::from(bad | overlap & 1 << DST) | numbers;
+            let mut bad = u32::from(bad) | numbers;
             if FOREIGN {
-                let pointers = Pointers {
-                    all: usize::from(all),
-                    any: usize::from(any),
-                };
                 let attached = match KIND {
                     GENERAL => Attached { shorter, longer },
                     _ => Attached::APART,
                 };
-                bad |= u32::from(pointers.bad(rules, attached) != 0);
+                // All have what they have a bit of in common, and mostly what they have.
+                let pointers = Pointers {
+                    all: usize::from(_mm512_test_epi64_mask(common, common)),
+                    any: usize::from(_mm512_test_epi64_mask(members, members)),
+                };
+                if pointers.bad(rules, attached) != 0 {
+                    let jobs = core::slice::from_raw_parts(first, count);
+                    bad |= u32::from(Pointers::of(jobs).bad(rules, attached) != 0);
+                }
             }
+            let other = _mm512_xor_si512(members, common);
             let other = _mm512_test_epi64_mask(other, other);
             let alike = |place: usize| other >> place & 1 == 0;
             (bad == 0).then_some((alike(SRC_LEN), alike(DATA_LEN)))

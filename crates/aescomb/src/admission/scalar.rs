@@ -28,6 +28,19 @@ pub(super) struct Pointers {
 }
 
 impl Pointers {
+    const NONE: Pointers = Pointers {
+        all: usize::MAX,
+        any: 0,
+    };
+
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    pub(super) fn of(jobs: &[Job]) -> Pointers {
+        let mut pointers = Pointers::NONE;
+        jobs.iter().for_each(|job| pointers.look(job));
+        pointers
+    }
+
     #[inline(always)]
     fn look(&mut self, job: &Job) {
         let there = usize::from(!job.src.is_null()) << SRC
@@ -86,10 +99,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
     let start = unsafe { *first };
     // What any has of bits that good ones do not have, and of differences from the first.
     let (mut bad, mut texts, mut data) = (0, 0, 0);
-    let mut pointers = Pointers {
-        all: usize::MAX,
-        any: 0,
-    };
+    let mut pointers = Pointers::NONE;
     let mut job = first;
     // SAFETY: they are the caller's.
     unsafe {
