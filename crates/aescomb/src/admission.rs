@@ -14,9 +14,8 @@ use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Mode, Op};
 use crate::status::Status;
 
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-mod scalar;
+mod batch;
+mod registers;
 
 /// The instruction set with whose vectors batches are checked.
 #[cfg(target_arch = "x86_64")]
@@ -496,7 +495,7 @@ impl<'k> Call<'k> {
         &self,
         jobs: (*mut Job, usize),
         key_index: u32,
-        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: Option<Vectors>,
+        vectors: Option<Vectors>,
     ) -> Option<(bool, bool)> {
         // SAFETY: there is a job.
         let first = unsafe { &*jobs.0 };
@@ -518,13 +517,8 @@ impl<'k> Call<'k> {
         }
         // The call's own address is not passed on: see `check`.
         let rules = (self.rules, !self.has_own_keys());
-        #[cfg(target_arch = "x86_64")]
-        if let Some(s) = vectors {
-            // SAFETY: the caller's.
-            return unsafe { avx512::all_good::<FOREIGN>(s, rules, jobs, key_index, attached) };
-        }
         // SAFETY: the caller's.
-        unsafe { scalar::all_good::<FOREIGN>(rules, jobs, key_index, attached) }
+        unsafe { batch::all_good::<FOREIGN>(vectors, rules, jobs, key_index, attached) }
     }
 
     /// Whether all jobs say how long messages are that may have been sealed to theirs, if tags are

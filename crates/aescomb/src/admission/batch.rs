@@ -1,0 +1,288 @@
+//! The check of a whole batch: a good one is found to be good by what all its jobs have in common and
+//! what any of them has, without a branch for any message.
+//!
+//! ```text
+//! a member is the same in all jobs if all have the bits that any has
+//! a pointer is there in all if they have a bit in common, and mostly only then
+//! a text and a result are apart if their distance, less their lengths, is not below zero
+//! ```
+//!
+//! `unsafe` here rests on the caller's word that there are so many jobs; on the token of AVX-512,
+//! inside whose `enter` its registers are used; and on the layout of [`Job`], which is asserted.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+use super::registers::Line;
+use super::registers::{Members, Narrow, Pair};
+use super::{Attached, LONG, Rules, SIGN, Vectors};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::Isa;
+use crate::job::Job;
+use crate::status::Status;
+use core::mem::offset_of;
+
+/// A job begins with eight pointers and lengths: places among them.
+const WORD: usize = size_of::<usize>();
+const SRC: usize = offset_of!(Job, src) / WORD;
+const SRC_LEN: usize = offset_of!(Job, src_len) / WORD;
+const DST: usize = offset_of!(Job, dst) / WORD;
+const DST_LEN: usize = offset_of!(Job, dst_len) / WORD;
+const NONCE: usize = offset_of!(Job, nonce) / WORD;
+const DATA: usize = offset_of!(Job, data) / WORD;
+const DATA_LEN: usize = offset_of!(Job, data_len) / WORD;
+const TAG: usize = offset_of!(Job, tag) / WORD;
+const _: () = {
+    let places = [SRC, SRC_LEN, DST, DST_LEN, NONCE, DATA, DATA_LEN, TAG];
+    let mut i = 0;
+    while i < places.len() {
+        assert!(places[i] == i);
+        i += 1;
+    }
+    // Then come four numbers of 4 bytes.
+    assert!(offset_of!(Job, nonce_len) == 8 * WORD);
+    assert!(offset_of!(Job, component_count) == 8 * WORD + 12);
+    // Two that are written as one.
+    assert!(offset_of!(Job, components) == offset_of!(Job, key_index) + 4);
+};
+
+/// No results but tags.
+const READ_ONLY: u8 = 0;
+/// Results go to where their texts are, which is all the room they have, and no tags are attached.
+const IN_PLACE: u8 = 1;
+/// Results have the lengths of their texts, and no tags are attached.
+const PLAIN: u8 = 2;
+/// Results of any lengths: texts are opened without their last `shorter` bytes, and results
+/// are `longer`.
+const GENERAL: u8 = 3;
+
+/// See [`Call::look`](super::Call::look).
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn all_good<const FOREIGN: bool>(
+    vectors: Option<Vectors>,
+    (rules, one_key): (&Rules, bool),
+    jobs: (*mut Job, usize),
+    key_index: u32,
+    attached: Attached,
+) -> Option<(bool, bool)> {
+    let call = (rules, one_key);
+    // SAFETY: the caller's; there is a job.
+    unsafe {
+        let first = &*jobs.0;
+        if !rules.writes() {
+            return kind::<FOREIGN, READ_ONLY>(vectors, call, jobs, key_index, attached);
+        }
+        let plain = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
+        if !plain || attached != Attached::APART {
+            return kind::<FOREIGN, GENERAL>(vectors, call, jobs, key_index, attached);
+        }
+        // Pointer and length are a pair.
+        let in_place = WORD == 8
+            && first.src == first.dst.cast_const()
+            && first.src_len == first.dst_len
+            && rules.least == 0;
+        if in_place
+            && let Some(good) = kind::<FOREIGN, IN_PLACE>(vectors, call, jobs, key_index, attached)
+        {
+            return Some(good);
+        }
+        kind::<FOREIGN, PLAIN>(vectors, call, jobs, key_index, attached)
+    }
+}
+
+/// [`look`], with vectors if there are any.
+///
+/// # Safety
+/// As [`all_good`].
+#[inline(never)]
+unsafe fn kind<const FOREIGN: bool, const KIND: u8>(
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] vectors: Option<Vectors>,
+    call: (&Rules, bool),
+    jobs: (*mut Job, usize),
+    key_index: u32,
+    attached: Attached,
+) -> Option<(bool, bool)> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(s) = vectors {
+        return s.enter_with(
+            (call, jobs, key_index, attached, ()),
+            #[inline(always)]
+            // SAFETY: the token, and the caller's.
+            |call, jobs, key_index, attached, ()| unsafe {
+                look::<Line, FOREIGN, KIND>(call, jobs, key_index, attached)
+            },
+        );
+    }
+    // SAFETY: the caller's.
+    unsafe { look::<Narrow, FOREIGN, KIND>(call, jobs, key_index, attached) }
+}
+
+/// Looks for jobs of a `KIND`.
+///
+/// # Safety
+/// As [`all_good`]; `M` is entered.
+#[inline(always)]
+unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
+    (rules, one_key): (&Rules, bool),
+    (first, count): (*mut Job, usize),
+    key_index: u32,
+    attached: Attached,
+) -> Option<(bool, bool)> {
+    let (shorter, longer) = match KIND {
+        GENERAL => (attached.shorter, attached.longer),
+        _ => (0, 0),
+    };
+    let least = rules.least.wrapping_add(shorter);
+    // What all jobs have, and what any has.
+    let (mut all, mut any) = (M::of([usize::MAX; 8]), M::of([0; 8]));
+    // Bits of lengths without tags, differences below zero, and differences from the first.
+    let (mut lengths, mut below, mut overlaps) = (0, 0, 0);
+    let (mut keys, mut other_components) = (0, 0);
+    let (mut differ, mut moved) = (Pair::NONE, Pair::NONE);
+    // SAFETY: the caller's.
+    unsafe {
+        let numbers = Pair::load((&raw const (*first).nonce_len).cast());
+        let components = (*first).components;
+        // Components and the place of the key, as one number: good jobs all have data or none.
+        let key = u64::from(key_index);
+        let mut own = match cfg!(target_endian = "little") {
+            true => u64::from(!(*first).data.is_null()) << 32 | key,
+            false => u64::from(!(*first).data.is_null()) | key << 32,
+        };
+        let next = if cfg!(target_endian = "little") {
+            1
+        } else {
+            1 << 32
+        };
+        let end = first.add(count);
+        let mut job = first;
+        while job < end {
+            let members = M::load(job.cast());
+            (all, any) = (all.and(members), any.or(members));
+            // From memory: LLVM would take it out of a register, by two instructions that wait for the
+            // same ports as those of vectors.
+            let src_len = (&raw const (*job).src_len).read_volatile();
+            let len = src_len.wrapping_sub(shorter);
+            let written = match KIND {
+                READ_ONLY => 0,
+                GENERAL => rules.written(len).wrapping_add(longer),
+                _ => src_len,
+            };
+            if KIND == IN_PLACE {
+                let text = Pair::load((&raw const (*job).src).cast());
+                moved = moved.or(text.xor(Pair::load((&raw const (*job).dst).cast())));
+            }
+            if KIND == PLAIN || KIND == GENERAL {
+                below |= src_len.wrapping_sub(least) | (*job).dst_len.wrapping_sub(written);
+                // Nearer to each other than their lengths, but not the same place.
+                let apart = (*job).dst.addr().wrapping_sub((*job).src.addr());
+                let back = apart.wrapping_neg();
+                let near = apart.wrapping_sub(src_len) & back.wrapping_sub(written);
+                overlaps |= near & (apart | back);
+            }
+            if KIND == GENERAL {
+                lengths |= len;
+            }
+            let of_job = Pair::load((&raw const (*job).nonce_len).cast());
+            differ = differ.or(of_job.xor(numbers));
+            keys |= (*job).key.addr();
+            if FOREIGN {
+                (*job).len = len;
+                (&raw mut (*job).key_index)
+                    .cast::<u64>()
+                    .write_unaligned(own);
+                own = own.wrapping_add(next);
+            } else {
+                other_components |= (*job).components ^ components;
+            }
+            (*job).written.write(written);
+            (*job).status.write(Status::Done);
+            job = job.add(1);
+        }
+    }
+    let mut of_members = [0; 8];
+    of_members[DATA_LEN] = LONG;
+    of_members[DST_LEN] = SIGN;
+    if KIND != GENERAL {
+        of_members[SRC_LEN] = LONG | rules.clear;
+    }
+    let mut bad = lengths & (LONG | rules.clear) | (below | overlaps) & SIGN;
+    bad |= any.and(M::of(of_members)).there();
+    bad |= usize::from(differ.any() | moved.any());
+    // The first has no key of its own where there are others.
+    bad |= if one_key { keys } else { 0 } | other_components as usize;
+    if FOREIGN {
+        // Those of which all have a bit, and mostly all that all have.
+        let pointers = Pointers {
+            all: all.there(),
+            any: any.there(),
+        };
+        if pointers.bad(rules, attached) != 0 {
+            // SAFETY: the caller's.
+            bad |= usize::from(unsafe { Pointers::are_bad((first, count), rules, attached) });
+        }
+    }
+    let other = all.xor(any).there();
+    let alike = |place: usize| other >> place & 1 == 0;
+    (bad == 0).then_some((alike(SRC_LEN), alike(DATA_LEN)))
+}
+
+/// Which pointers and lengths of foreign jobs are not null: a bit at the place of each.
+#[derive(Clone, Copy)]
+struct Pointers {
+    /// In all jobs.
+    all: usize,
+    /// In any.
+    any: usize,
+}
+
+impl Pointers {
+    /// Whether the pointers of all jobs are [`bad`](Self::bad), which those that have a bit in common are
+    /// not enough to say.
+    ///
+    /// # Safety
+    /// There are so many jobs.
+    #[cold]
+    #[inline(never)]
+    unsafe fn are_bad(
+        (first, count): (*const Job, usize),
+        rules: &Rules,
+        attached: Attached,
+    ) -> bool {
+        let (mut all, mut any) = (usize::MAX, 0);
+        for i in 0..count {
+            // SAFETY: the caller's; a job begins with them.
+            let there = unsafe { Narrow::load(first.add(i).cast()) }.there();
+            (all, any) = (all & there, any | there);
+        }
+        Pointers { all, any }.bad(rules, attached) != 0
+    }
+
+    /// Not 0 unless every pointer that is used is there, and associated data in all jobs or in
+    /// none.
+    #[inline(always)]
+    fn bad(self, rules: &Rules, attached: Attached) -> usize {
+        let Pointers { all, any } = self;
+        let used = match attached == Attached::APART {
+            true => rules.pointers,
+            false => rules.pointers & !(1 << TAG),
+        };
+        // Without a pointer no bytes, of a destination that is not used, too, and a nonce that
+        // may be left out likewise.
+        used & !all
+            | (all ^ any) & (1 << DATA | rules.optional)
+            | (!all >> DST & any >> DST_LEN & 1)
+            | (!any >> DATA & any >> DATA_LEN & 1)
+    }
+}
+
+impl Rules {
+    /// Pointers that every message has, and those that all have or none.
+    pub(super) const fn pointers(writes: bool, least_nonce: usize, tags: bool) -> (usize, usize) {
+        let nonce = (least_nonce > 0) as usize;
+        let used = 1 << SRC | (writes as usize) << DST | nonce << NONCE | (tags as usize) << TAG;
+        (used, (1 - nonce) << NONCE)
+    }
+}

@@ -1,0 +1,252 @@
+//! Registers of what batches are checked by: 16 bytes of a job, and its first eight members.
+//!
+//! `unsafe` here rests on the callers of loads, and on the token of AVX-512, inside whose `enter`
+//! [`Line`] is used.
+#![allow(unsafe_code)]
+
+/// The first eight members of a job: pointers and lengths.
+pub(super) trait Members: Copy {
+    fn of(members: [usize; 8]) -> Self;
+    /// # Safety
+    /// They are readable, and this is entered.
+    unsafe fn load(from: *const usize) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    /// A bit at the place of each that is not 0.
+    fn there(self) -> usize;
+}
+
+/// See [`Members::there`].
+#[inline(always)]
+fn there(members: &[usize; 8]) -> usize {
+    let places = members.iter().enumerate();
+    places.fold(0, |there, (place, bits)| {
+        there | usize::from(*bits != 0) << place
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Line, Pair};
+
+/// Members for CPUs without AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Narrow = [Pair; 4];
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Narrow = [usize; 8];
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Members;
+    use core::arch::x86_64::*;
+    use core::mem::transmute;
+
+    /// 16 bytes.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Pair(__m128i);
+
+    impl Pair {
+        // SAFETY: any bytes are one.
+        pub(in super::super) const NONE: Pair = Pair(unsafe { transmute::<u128, __m128i>(0) });
+
+        /// # Safety
+        /// They are readable.
+        #[inline(always)]
+        pub(in super::super) unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: the caller's; all of these CPUs have SSE2, here and below.
+            Pair(unsafe { _mm_loadu_si128(from.cast()) })
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn and(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Pair(unsafe { _mm_and_si128(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn or(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Pair(unsafe { _mm_or_si128(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn xor(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Pair(unsafe { _mm_xor_si128(self.0, other.0) })
+        }
+
+        /// Whether any bit is set.
+        #[inline(always)]
+        pub(in super::super) fn any(self) -> bool {
+            // SAFETY: any bytes are one.
+            unsafe { transmute::<__m128i, u128>(self.0) != 0 }
+        }
+    }
+
+    impl Members for [Pair; 4] {
+        #[inline(always)]
+        fn of(members: [usize; 8]) -> Self {
+            // SAFETY: any bytes are four pairs.
+            unsafe { transmute::<[usize; 8], Self>(members) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const usize) -> Self {
+            let from = from.cast::<u8>();
+            // SAFETY: the caller's.
+            unsafe {
+                [
+                    Pair::load(from),
+                    Pair::load(from.add(16)),
+                    Pair::load(from.add(32)),
+                    Pair::load(from.add(48)),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn and(self, [a, b, c, d]: Self) -> Self {
+            [
+                self[0].and(a),
+                self[1].and(b),
+                self[2].and(c),
+                self[3].and(d),
+            ]
+        }
+
+        #[inline(always)]
+        fn or(self, [a, b, c, d]: Self) -> Self {
+            [self[0].or(a), self[1].or(b), self[2].or(c), self[3].or(d)]
+        }
+
+        #[inline(always)]
+        fn xor(self, [a, b, c, d]: Self) -> Self {
+            [
+                self[0].xor(a),
+                self[1].xor(b),
+                self[2].xor(c),
+                self[3].xor(d),
+            ]
+        }
+
+        #[inline(always)]
+        fn there(self) -> usize {
+            // SAFETY: any bytes are eight members.
+            super::there(&unsafe { transmute::<Self, [usize; 8]>(self) })
+        }
+    }
+
+    /// A register of AVX-512.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Line(__m512i);
+
+    impl Members for Line {
+        #[inline(always)]
+        fn of(members: [usize; 8]) -> Self {
+            // SAFETY: any bytes are one.
+            Line(unsafe { transmute::<[usize; 8], __m512i>(members) })
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const usize) -> Self {
+            // SAFETY: the caller's.
+            Line(unsafe { _mm512_loadu_si512(from.cast()) })
+        }
+
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            // SAFETY: it is entered where any is loaded.
+            Line(unsafe { _mm512_and_si512(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Line(unsafe { _mm512_or_si512(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Line(unsafe { _mm512_xor_si512(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn there(self) -> usize {
+            // SAFETY: as above.
+            usize::from(unsafe { _mm512_test_epi64_mask(self.0, self.0) })
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod plain {
+    use super::Members;
+
+    /// 16 bytes.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Pair(u128);
+
+    impl Pair {
+        pub(in super::super) const NONE: Pair = Pair(0);
+
+        /// # Safety
+        /// They are readable.
+        #[inline(always)]
+        pub(in super::super) unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: the caller's.
+            Pair(unsafe { from.cast::<u128>().read_unaligned() })
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn or(self, other: Self) -> Self {
+            Pair(self.0 | other.0)
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn xor(self, other: Self) -> Self {
+            Pair(self.0 ^ other.0)
+        }
+
+        /// Whether any bit is set.
+        #[inline(always)]
+        pub(in super::super) fn any(self) -> bool {
+            self.0 != 0
+        }
+    }
+
+    impl Members for [usize; 8] {
+        #[inline(always)]
+        fn of(members: [usize; 8]) -> Self {
+            members
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const usize) -> Self {
+            // SAFETY: the caller's.
+            unsafe { from.cast::<Self>().read() }
+        }
+
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            core::array::from_fn(|i| self[i] & other[i])
+        }
+
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            core::array::from_fn(|i| self[i] | other[i])
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            core::array::from_fn(|i| self[i] ^ other[i])
+        }
+
+        #[inline(always)]
+        fn there(self) -> usize {
+            super::there(&self)
+        }
+    }
+}
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use plain::Pair;
