@@ -49,11 +49,13 @@ const _: () = {
 const READ_ONLY: u8 = 0;
 /// Results go to where their texts are, which is all the room they have, and no tags are attached.
 const IN_PLACE: u8 = 1;
+/// The same, in a mode in which texts have a least length.
+const IN_PLACE_FROM: u8 = 2;
 /// Results have the lengths of their texts, and no tags are attached.
-const PLAIN: u8 = 2;
+const PLAIN: u8 = 3;
 /// Results of any lengths: texts are opened without their last `shorter` bytes, and results
 /// are `longer`.
-const GENERAL: u8 = 3;
+const GENERAL: u8 = 4;
 
 /// See [`Call::look`](super::Call::look).
 ///
@@ -79,14 +81,15 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
             return kind::<FOREIGN, GENERAL>(vectors, call, jobs, key_index, attached);
         }
         // Pointer and length are a pair.
-        let in_place = WORD == 8
-            && first.src == first.dst.cast_const()
-            && first.src_len == first.dst_len
-            && rules.least == 0;
-        if in_place
-            && let Some(good) = kind::<FOREIGN, IN_PLACE>(vectors, call, jobs, key_index, attached)
-        {
-            return Some(good);
+        let (text, result) = (first.src, first.dst.cast_const());
+        if WORD == 8 && (text, first.src_len) == (result, first.dst_len) {
+            let good = match rules.least {
+                0 => kind::<FOREIGN, IN_PLACE>(vectors, call, jobs, key_index, attached),
+                _ => kind::<FOREIGN, IN_PLACE_FROM>(vectors, call, jobs, key_index, attached),
+            };
+            if good.is_some() {
+                return good;
+            }
         }
         kind::<FOREIGN, PLAIN>(vectors, call, jobs, key_index, attached)
     }
@@ -163,16 +166,22 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             (all, any) = (all.and(members), any.or(members));
             // From memory: LLVM would take it out of a register, by two instructions that wait for the
             // same ports as those of vectors.
-            let src_len = (&raw const (*job).src_len).read_volatile();
+            let src_len = match KIND {
+                READ_ONLY if !FOREIGN => 0,
+                _ => (&raw const (*job).src_len).read_volatile(),
+            };
             let len = src_len.wrapping_sub(shorter);
             let written = match KIND {
                 READ_ONLY => 0,
                 GENERAL => rules.written(len).wrapping_add(longer),
                 _ => src_len,
             };
-            if KIND == IN_PLACE {
-                let text = Pair::load((&raw const (*job).src).cast());
-                moved = moved.or(text.xor(Pair::load((&raw const (*job).dst).cast())));
+            if KIND == IN_PLACE || KIND == IN_PLACE_FROM {
+                let result = Pair::load((&raw const (*job).dst).cast());
+                moved = moved.or(members.text().xor(result));
+            }
+            if KIND == IN_PLACE_FROM {
+                below |= src_len.wrapping_sub(least);
             }
             if KIND == PLAIN || KIND == GENERAL {
                 below |= src_len.wrapping_sub(least) | (*job).dst_len.wrapping_sub(written);

@@ -13,6 +13,8 @@ pub(super) trait Members: Copy {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
+    /// The first two, if they are 16 bytes.
+    fn text(self) -> Pair;
     /// A bit at the place of each that is not 0.
     fn there(self) -> usize;
 }
@@ -130,6 +132,11 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn text(self) -> Pair {
+            self[0]
+        }
+
+        #[inline(always)]
         fn there(self) -> usize {
             // SAFETY: any bytes are eight members.
             super::there(&unsafe { transmute::<Self, [usize; 8]>(self) })
@@ -169,6 +176,12 @@ mod x86 {
         fn xor(self, other: Self) -> Self {
             // SAFETY: as above.
             Line(unsafe { _mm512_xor_si512(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn text(self) -> Pair {
+            // SAFETY: as above.
+            Pair(unsafe { _mm512_castsi512_si128(self.0) })
         }
 
         #[inline(always)]
@@ -240,6 +253,15 @@ mod plain {
         #[inline(always)]
         fn xor(self, other: Self) -> Self {
             core::array::from_fn(|i| self[i] ^ other[i])
+        }
+
+        #[inline(always)]
+        fn text(self) -> Pair {
+            let mut bytes = [0; 16];
+            for (place, member) in bytes.chunks_exact_mut(8).zip(self) {
+                place.copy_from_slice(&(member as u64).to_ne_bytes());
+            }
+            Pair(u128::from_ne_bytes(bytes))
         }
 
         #[inline(always)]
