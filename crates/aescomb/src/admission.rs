@@ -475,14 +475,8 @@ impl<'k> Call<'k> {
         if count < 4 {
             return None;
         }
-        // And so are messages without vectors, of which it does not matter that they are alike.
-        let (tags, data) = (self.rules.tag != 1, self.rules.components > 0);
-        let vectors = vectors();
-        if !(FOREIGN || tags || data || vectors.is_some()) {
-            return None;
-        }
         // SAFETY: the caller's.
-        unsafe { self.look::<FOREIGN>((first, count), key_index, vectors) }
+        unsafe { self.look::<FOREIGN>((first, count), key_index, vectors()) }
     }
 
     /// The same of several jobs, with vectors, if the CPU has them.
@@ -781,6 +775,9 @@ mod tests {
             (|job| job.dst_len -= 1, true),
             (|job| job.dst_len += 1, true),
             (|job| job.dst_len = usize::MAX, false),
+            (|job| (job.src_len, job.dst_len) = (0, 0), true),
+            (|job| (job.src_len, job.dst_len) = (15, 15), true),
+            (|job| (job.src_len, job.dst_len) = (16, 16), true),
             (|job| job.dst = job.dst.wrapping_add(1), true),
             (|job| job.dst = job.dst.wrapping_add(LEN - 1), true),
             (|job| job.dst = job.dst.wrapping_add(LEN), true),
@@ -836,41 +833,57 @@ mod tests {
                     };
                     for (n, place) in [(9, 0), (9, 4), (9, 8), (4, 3)] {
                         for (i, (change, taken)) in changes.iter().enumerate() {
-                            let mut jobs = alloc::vec![good; n];
-                            change(&mut jobs[place]);
-                            let mut admission = call.admission();
-                            let scalar: Result<Vec<_>, _> =
-                                jobs.iter().map(|job| admission.admit(job)).collect();
-                            if admission.admit(&jobs[0]).is_err() {
-                                continue;
-                            }
-                            for vectors in [None, vectors()] {
-                                if jobs[0].components == Job::SEVERAL {
+                            for foreign in [false, true] {
+                                let mut jobs = alloc::vec![good; n];
+                                change(&mut jobs[place]);
+                                if foreign {
+                                    if jobs[place].components != good.components {
+                                        continue;
+                                    }
+                                    // Of a foreign job, a pointer to data says that it has some.
+                                    for job in jobs.iter_mut().filter(|job| job.components == 0) {
+                                        (job.data, job.data_len) = (core::ptr::null(), 0);
+                                    }
+                                }
+                                let other = jobs[(place + 1) % n];
+                                let mut admission = call.admission();
+                                let scalar: Result<Vec<_>, _> =
+                                    jobs.iter().map(|job| admission.admit(job)).collect();
+                                let first = &jobs[0];
+                                if admission.admit(first).is_err()
+                                    || first.components == Job::SEVERAL
+                                {
                                     continue;
                                 }
-                                // SAFETY: there are so many.
-                                let found = unsafe {
-                                    call.look::<false>((jobs.as_mut_ptr(), n), 0, vectors)
-                                };
-                                let what = (mode, op, attached, room, place, i, vectors.is_some());
-                                if let Some(alike) = found {
-                                    let texts = jobs.iter().all(|job| job.src_len == good.src_len);
-                                    let data = jobs.iter().all(|job| {
-                                        let profile =
-                                            |job: &Job| (job.data_len, job.nonce_len, job.tag_len);
-                                        profile(job) == profile(&good)
-                                    });
-                                    assert_eq!(alike, (texts, data), "{what:?}");
-                                    let written: Vec<_> = jobs
-                                        .iter()
-                                        // SAFETY: it was reported.
-                                        .map(|job| unsafe { job.written.assume_init() })
-                                        .collect();
-                                    assert_eq!(scalar.as_ref(), Ok(&written), "{what:?}");
-                                } else if scalar.is_ok() && *taken {
-                                    // Where nothing is read or written, it may lie anywhere.
-                                    let empty = jobs[place].src_len == 0 || !call.rules.writes();
-                                    assert!(empty, "{what:?}");
+                                for vectors in [None, vectors()] {
+                                    let all = (jobs.as_mut_ptr(), n);
+                                    // SAFETY: there are so many.
+                                    let found = unsafe {
+                                        match foreign {
+                                            true => call.look::<true>(all, 0, vectors),
+                                            false => call.look::<false>(all, 0, vectors),
+                                        }
+                                    };
+                                    let how = (foreign, vectors.is_some());
+                                    let what = (mode, op, attached, room, place, i, how);
+                                    if let Some(alike) = found {
+                                        let texts =
+                                            jobs.iter().all(|job| job.src_len == good.src_len);
+                                        let data =
+                                            jobs.iter().all(|job| job.data_len == other.data_len);
+                                        assert_eq!(alike, (texts, data), "{what:?}");
+                                        let written: Vec<_> = jobs
+                                            .iter()
+                                            // SAFETY: it was reported.
+                                            .map(|job| unsafe { job.written.assume_init() })
+                                            .collect();
+                                        assert_eq!(scalar.as_ref(), Ok(&written), "{what:?}");
+                                    } else if scalar.is_ok() && *taken {
+                                        // Where nothing is read or written, it may lie anywhere.
+                                        let empty =
+                                            jobs[place].src_len == 0 || !call.rules.writes();
+                                        assert!(empty, "{what:?}");
+                                    }
                                 }
                             }
                         }
@@ -879,12 +892,13 @@ mod tests {
             }
         }
     }
+
     /// Foreign jobs of which one has other pointers: any are taken, whatever bits they have, but
     /// null is not, for what is used.
     #[test]
     fn pointers_of_foreign_jobs() {
-        const HERE: usize = 0b0101 << 40;
-        const THERE: usize = 0b1010 << 40;
+        const HERE: usize = 0b0101 << 20;
+        const THERE: usize = 0b1010 << 20;
         type Change = (fn(&mut Job, usize), bool);
         let changes: &[Change] = &[
             (|job, to| (job.src, job.dst) = (to as _, to as _), false),
@@ -923,7 +937,7 @@ mod tests {
                     for place in [0, 5, 8] {
                         let mut jobs = alloc::vec![good; 9];
                         change(&mut jobs[place], to);
-                        // SAFETY: there are so many, and a check reads nothing but them.
+                        // SAFETY: there are so many, and a check touches nothing but them.
                         let found =
                             unsafe { call.look::<true>((jobs.as_mut_ptr(), 9), 3, vectors) };
                         assert_eq!(found.is_some(), taken, "{i} {to:x} {place}");

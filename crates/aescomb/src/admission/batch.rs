@@ -148,17 +148,13 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
     unsafe {
         let numbers = Pair::load((&raw const (*first).nonce_len).cast());
         let components = (*first).components;
-        // Components and the place of the key, as one number: good jobs all have data or none.
-        let key = u64::from(key_index);
-        let mut own = match cfg!(target_endian = "little") {
-            true => u64::from(!(*first).data.is_null()) << 32 | key,
-            false => u64::from(!(*first).data.is_null()) | key << 32,
+        // The place of the key and components, as one number: good jobs all have data or none.
+        let (place, number) = match cfg!(target_endian = "little") {
+            true => (0, 32),
+            false => (32, 0),
         };
-        let next = if cfg!(target_endian = "little") {
-            1
-        } else {
-            1 << 32
-        };
+        let has_data = u64::from(!(*first).data.is_null());
+        let mut own = u64::from(key_index) << place | has_data << number;
         let end = first.add(count);
         let mut job = first;
         while job < end {
@@ -202,7 +198,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
                 (&raw mut (*job).key_index)
                     .cast::<u64>()
                     .write_unaligned(own);
-                own = own.wrapping_add(next);
+                own = own.wrapping_add(1 << place);
             } else {
                 other_components |= (*job).components ^ components;
             }

@@ -19,6 +19,15 @@ pub(super) trait Members: Copy {
     fn there(self) -> usize;
 }
 
+/// An operation on each of some registers.
+#[inline(always)]
+fn each<T: Copy, const N: usize>(a: [T; N], b: [T; N], of: impl Fn(T, T) -> T) -> [T; N] {
+    core::array::from_fn(
+        #[inline(always)]
+        |i| of(a[i], b[i]),
+    )
+}
+
 /// See [`Members::there`].
 #[inline(always)]
 fn there(members: &[usize; 8]) -> usize {
@@ -45,41 +54,41 @@ mod x86 {
 
     /// 16 bytes.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Pair(__m128i);
+    pub(crate) struct Pair(__m128i);
 
     impl Pair {
         // SAFETY: any bytes are one.
-        pub(in super::super) const NONE: Pair = Pair(unsafe { transmute::<u128, __m128i>(0) });
+        pub(crate) const NONE: Pair = Pair(unsafe { transmute::<u128, __m128i>(0) });
 
         /// # Safety
         /// They are readable.
         #[inline(always)]
-        pub(in super::super) unsafe fn load(from: *const u8) -> Self {
+        pub(crate) unsafe fn load(from: *const u8) -> Self {
             // SAFETY: the caller's; all of these CPUs have SSE2, here and below.
             Pair(unsafe { _mm_loadu_si128(from.cast()) })
         }
 
         #[inline(always)]
-        pub(in super::super) fn and(self, other: Self) -> Self {
+        pub(crate) fn and(self, other: Self) -> Self {
             // SAFETY: as above.
             Pair(unsafe { _mm_and_si128(self.0, other.0) })
         }
 
         #[inline(always)]
-        pub(in super::super) fn or(self, other: Self) -> Self {
+        pub(crate) fn or(self, other: Self) -> Self {
             // SAFETY: as above.
             Pair(unsafe { _mm_or_si128(self.0, other.0) })
         }
 
         #[inline(always)]
-        pub(in super::super) fn xor(self, other: Self) -> Self {
+        pub(crate) fn xor(self, other: Self) -> Self {
             // SAFETY: as above.
             Pair(unsafe { _mm_xor_si128(self.0, other.0) })
         }
 
         /// Whether any bit is set.
         #[inline(always)]
-        pub(in super::super) fn any(self) -> bool {
+        pub(crate) fn any(self) -> bool {
             // SAFETY: any bytes are one.
             unsafe { transmute::<__m128i, u128>(self.0) != 0 }
         }
@@ -107,28 +116,18 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn and(self, [a, b, c, d]: Self) -> Self {
-            [
-                self[0].and(a),
-                self[1].and(b),
-                self[2].and(c),
-                self[3].and(d),
-            ]
+        fn and(self, other: Self) -> Self {
+            super::each(self, other, Pair::and)
         }
 
         #[inline(always)]
-        fn or(self, [a, b, c, d]: Self) -> Self {
-            [self[0].or(a), self[1].or(b), self[2].or(c), self[3].or(d)]
+        fn or(self, other: Self) -> Self {
+            super::each(self, other, Pair::or)
         }
 
         #[inline(always)]
-        fn xor(self, [a, b, c, d]: Self) -> Self {
-            [
-                self[0].xor(a),
-                self[1].xor(b),
-                self[2].xor(c),
-                self[3].xor(d),
-            ]
+        fn xor(self, other: Self) -> Self {
+            super::each(self, other, Pair::xor)
         }
 
         #[inline(always)]
@@ -145,7 +144,7 @@ mod x86 {
 
     /// A register of AVX-512.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Line(__m512i);
+    pub(crate) struct Line(__m512i);
 
     impl Members for Line {
         #[inline(always)]
@@ -195,35 +194,36 @@ mod x86 {
 #[cfg(not(target_arch = "x86_64"))]
 mod plain {
     use super::Members;
+    use core::ops::{BitAnd, BitOr, BitXor};
 
     /// 16 bytes.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Pair(u128);
+    pub(crate) struct Pair(u128);
 
     impl Pair {
-        pub(in super::super) const NONE: Pair = Pair(0);
+        pub(crate) const NONE: Pair = Pair(0);
 
         /// # Safety
         /// They are readable.
         #[inline(always)]
-        pub(in super::super) unsafe fn load(from: *const u8) -> Self {
+        pub(crate) unsafe fn load(from: *const u8) -> Self {
             // SAFETY: the caller's.
             Pair(unsafe { from.cast::<u128>().read_unaligned() })
         }
 
         #[inline(always)]
-        pub(in super::super) fn or(self, other: Self) -> Self {
+        pub(crate) fn or(self, other: Self) -> Self {
             Pair(self.0 | other.0)
         }
 
         #[inline(always)]
-        pub(in super::super) fn xor(self, other: Self) -> Self {
+        pub(crate) fn xor(self, other: Self) -> Self {
             Pair(self.0 ^ other.0)
         }
 
         /// Whether any bit is set.
         #[inline(always)]
-        pub(in super::super) fn any(self) -> bool {
+        pub(crate) fn any(self) -> bool {
             self.0 != 0
         }
     }
@@ -242,17 +242,17 @@ mod plain {
 
         #[inline(always)]
         fn and(self, other: Self) -> Self {
-            core::array::from_fn(|i| self[i] & other[i])
+            super::each(self, other, BitAnd::bitand)
         }
 
         #[inline(always)]
         fn or(self, other: Self) -> Self {
-            core::array::from_fn(|i| self[i] | other[i])
+            super::each(self, other, BitOr::bitor)
         }
 
         #[inline(always)]
         fn xor(self, other: Self) -> Self {
-            core::array::from_fn(|i| self[i] ^ other[i])
+            super::each(self, other, BitXor::bitxor)
         }
 
         #[inline(always)]
