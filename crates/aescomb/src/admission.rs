@@ -329,8 +329,9 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Whether a length is good by its bits alone where the result has room: if results are
-    /// as long as texts and have as much room, or are not written.
+    /// Whether a length is good by its bits where the result has room and it is not below the
+    /// [`least`](Bounds::least): if results are as long as texts and have as much room, or are not
+    /// written.
     pub(crate) fn are_plain(&self, roomy: bool) -> bool {
         let Bounds {
             rules,
@@ -338,7 +339,12 @@ impl Bounds {
             longer,
         } = self;
         let as_long = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
-        (*shorter, *longer, rules.least) == (0, 0, 0) && (as_long && roomy || !rules.writes())
+        (*shorter, *longer) == (0, 0) && (as_long && roomy || !rules.writes())
+    }
+
+    /// The fewest bytes of a text, if tags are apart.
+    pub(crate) fn least(&self) -> usize {
+        self.rules.least
     }
 
     /// Whether a text may have `len` bytes with `room` for its result, and the bytes of the
@@ -656,9 +662,11 @@ impl<'k> Call<'k> {
         matches!(self.op, Op::Seal | Op::Open)
     }
 
-    /// Whether what is good for one message of some lengths is good for all that have them.
-    pub(crate) fn is_same_for_all(&self) -> bool {
-        !self.rules.untold
+    /// Whether messages are good that have what `same` has and texts and associated data of good
+    /// lengths.
+    pub(crate) fn takes_all_like(&self, same: &Job) -> bool {
+        let attaches = same.tag_attached != ATTACHED || self.may_attach();
+        attaches && !self.rules.untold && self.rules.take_profile(same, 0)
     }
 
     /// The bounds of texts, for batches whose tags are attached if they have `attached` bytes.

@@ -4,7 +4,7 @@ use crate::admission::{Bounds, Call, SIGN, is_short};
 use crate::block::Aligned;
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint, one_by_one};
+use crate::job::{ATTACHED, Alike, Job, RECEIVED, SHORT_STRETCH, disjoint, one_by_one};
 use crate::key_set::KeySet;
 use crate::message::{Message, jobs, jobs_mut, length};
 use crate::status::Status;
@@ -100,23 +100,33 @@ impl<'a, O: Offset> Layout<'a, O> {
     #[inline(always)]
     pub(crate) fn place(&self, i: usize, end: usize) -> Place {
         let mut place = (0, 0, 0, 0);
-        self.walk(i..i + 1, end, |of_i| place = of_i);
-        place
+        let of_all = self.walk(i..i + 1, end, core::iter::once(()), |(), of_i| place = of_i);
+        (place.0, place.1, place.2, place.3 | of_all)
     }
 
-    /// The same of messages `range`, in their order.
+    /// The same of messages `range`, in their order, each with one of `them`; all are inside the
+    /// buffer only if the result has no [`SIGN`], either.
     #[inline(always)]
-    fn walk(&self, range: Range<usize>, end: usize, mut f: impl FnMut(Place)) {
+    fn walk<T>(
+        &self,
+        range: Range<usize>,
+        end: usize,
+        them: impl Iterator<Item = T>,
+        mut f: impl FnMut(T, Place),
+    ) -> usize {
         let get = |offset: O| offset.get().unwrap_or(usize::MAX);
         match *self {
             Layout::Offsets(offsets) => {
-                let mut from = get(offsets[range.start]);
-                for to in &offsets[range.start + 1..=range.end] {
+                let first = get(offsets[range.start]);
+                let mut from = first;
+                for (to, it) in offsets[range.start + 1..=range.end].iter().zip(them) {
                     let to = get(*to);
                     let len = to.wrapping_sub(from);
-                    f((from, len, len, from | to | len | end.wrapping_sub(to)));
+                    f(it, (from, len, len, to | len));
                     from = to;
                 }
+                // None is smaller than the one before.
+                first | end.wrapping_sub(from)
             }
             Layout::Slots { starts, lengths } => {
                 // It was found good before.
@@ -124,26 +134,64 @@ impl<'a, O: Offset> Layout<'a, O> {
                     0 => 0,
                     i => get(starts[i - 1]).wrapping_add(get(lengths[i - 1])),
                 };
-                for (start, len) in starts[range.clone()].iter().zip(&lengths[range]) {
+                let of_starts = starts[range.clone()].iter();
+                for ((start, len), it) in of_starts.zip(&lengths[range]).zip(them) {
                     let (start, len) = (get(*start), get(*len));
                     let left = end.wrapping_sub(start);
                     let wrong = start | len | left | left.wrapping_sub(len);
-                    f((start, len, len, wrong | start.wrapping_sub(before)));
+                    f(it, (start, len, len, wrong | start.wrapping_sub(before)));
                     before = start.wrapping_add(len);
                 }
+                0
             }
             Layout::Ring { stride, lengths } => {
                 let mut start = range.start.saturating_mul(stride);
                 let most = stride.min(SIGN - 1);
-                for len in &lengths[range] {
+                for (len, it) in lengths[range].iter().zip(them) {
                     let len = get(*len);
                     let left = end.wrapping_sub(start);
                     let wrong = start | len | left | left.wrapping_sub(len);
-                    f((start, len, most.min(left), wrong | most.wrapping_sub(len)));
+                    f(
+                        it,
+                        (start, len, most.min(left), wrong | most.wrapping_sub(len)),
+                    );
                     start = start.saturating_add(stride);
                 }
+                0
             }
         }
+    }
+
+    /// Walks over messages `range`, of which starts and lengths are `put` into `them`. A function
+    /// of its own for each column: few values are in use at a time.
+    #[inline(never)]
+    fn column<T>(
+        &self,
+        range: Range<usize>,
+        end: usize,
+        them: impl Iterator<Item = T>,
+        mut put: impl FnMut(T, usize, usize),
+    ) -> Column {
+        by_layout!(self, layout => {
+            let (_, first, ..) = layout.place(range.start, end);
+            let (mut wrong, mut lengths, mut differences) = (0, 0, 0);
+            let of_all = layout.walk(range, end, them, |it, (start, len, _, bad)| {
+                wrong |= bad;
+                lengths |= len;
+                differences |= len ^ first;
+                put(it, start, len);
+            });
+            Column {
+                wrong: wrong | of_all,
+                lengths,
+                differences,
+            }
+        })
+    }
+
+    /// The same where there is nothing to put anywhere.
+    fn seen(&self, range: Range<usize>, end: usize) -> Column {
+        self.column(range, end, core::iter::repeat(()), |(), _, _| ())
     }
 
     /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
@@ -397,8 +445,9 @@ pub(crate) mod sealed {
         fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
         /// Checks the batch as a whole and all its messages, and reports these as done:
         /// a walk of its own over the results would cost as much as this one. Of what the
-        /// caller gave nothing else is written.
-        fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error>;
+        /// caller gave nothing else is written. If all its jobs go to `memory`, they may be made
+        /// there at once.
+        fn check(&mut self, call: &Call<'_>, memory: Option<&mut Made>) -> Result<Alike, Error>;
         /// Makes the jobs of a range of messages that were checked and are `alike`, in `memory` if
         /// need be.
         fn prepare(
@@ -452,7 +501,7 @@ impl<'a> sealed::Parts for [Message<'a>] {
     }
 
     #[inline(always)]
-    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+    fn check(&mut self, call: &Call<'_>, _: Option<&mut Made>) -> Result<Alike, Error> {
         call.check(jobs_mut(self))
     }
 
@@ -509,8 +558,12 @@ macro_rules! as_slice {
             }
 
             #[inline(always)]
-            fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
-                self[..].check(call)
+            fn check(
+                &mut self,
+                call: &Call<'_>,
+                memory: Option<&mut Made>,
+            ) -> Result<Alike, Error> {
+                self[..].check(call, memory)
             }
 
             #[inline(always)]
@@ -617,39 +670,35 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             .collect()
     }
 
-    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+    fn check(&mut self, call: &Call<'_>, memory: Option<&mut Made>) -> Result<Alike, Error> {
         self.check_whole(call.rules.judges)?;
         let n = self.count();
         if n == 0 {
             return Ok(Alike::ALL);
         }
-        let mut admission = call.admission();
-        let mut admit = |batch: &mut Self, i| {
-            batch
-                .describe(call, i)
-                .and_then(|job| admission.admit(&job))
-                .map_err(|e| e.at(i))
-        };
-        admit(self, 0)?;
-        if let Some(alike) = self.all_good(call) {
+        if let Some(alike) = self.all_good(call, memory) {
             return Ok(alike);
         }
+        let mut admission = call.admission();
         for i in 0..n {
-            let written = admit(self, i)?;
+            let written = self
+                .describe(call, i)
+                .and_then(|job| admission.admit(&job))
+                .map_err(|e| e.at(i))?;
             self.report(i, Status::Done, written);
         }
         Ok(Alike::new(false, false, call.has_shared_key()))
     }
 
-    fn prepare(&mut self, call: &Call<'_>, _: Alike, range: Range<usize>, memory: &mut Made) {
-        let first = range.start;
-        let jobs = memory.like(&self.in_all_jobs(), range.len());
+    fn prepare(&mut self, call: &Call<'_>, alike: Alike, range: Range<usize>, memory: &mut Made) {
+        if alike.are_made() {
+            return;
+        }
         // Looked at again, for memory that another program part changes against all
         // rules: nothing beyond the buffers may be touched.
-        let there = by_layout!(self.layout, layout => {
-            self.describe_all(layout, call, first, jobs)
-        });
-        assert!(there, "the layout of a batch changed during a call");
+        let jobs = memory.like(&self.in_all_jobs(), range.len());
+        let seen = self.walk_all::<true>(call, range, jobs);
+        assert!(seen.good, "the layout of a batch changed during a call");
     }
 
     fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job] {
@@ -740,77 +789,42 @@ impl<O: Offset> Packed<'_, O> {
         Ok(())
     }
 
-    /// Whether all messages are good, as most batches are, none of them long, where the first
-    /// was found to be good: the columns are looked at, and no job is made. Results are
-    /// reported then.
-    fn all_good(&mut self, call: &Call<'_>) -> Option<Alike> {
-        if !call.is_same_for_all() {
+    /// Whether all messages are good, as most batches are, none of them long. Then results are
+    /// reported. Jobs of few messages are made in `memory`; of more, and without memory, columns
+    /// are looked at.
+    fn all_good(&mut self, call: &Call<'_>, memory: Option<&mut Made>) -> Option<Alike> {
+        let same = self.in_all_jobs();
+        if !call.takes_all_like(&same) {
             return None;
         }
-        let (good, texts, data) = by_layout!(self.layout, layout => self.look(layout, call));
+        let range = 0..self.layout.len();
+        let jobs = memory
+            .filter(|_| range.len() <= SHORT_STRETCH)
+            .map(|memory| memory.like(&same, range.len()));
+        let made = jobs.is_some();
+        let seen = match jobs {
+            Some(jobs) => self.walk_all::<true>(call, range, jobs),
+            None => self.walk_all::<false>(call, range, &mut []),
+        };
+        if !(seen.good && seen.short) {
+            return None;
+        }
         let keys = match self.keys {
             Some(keys) => call.have_places(keys.iter().copied())?,
-            // The first key, which the first message has.
-            None => true,
+            None => call.have_places([0].into_iter())?,
         };
-        good.then_some(Alike::new(texts, data, keys))
-    }
-
-    /// Whether all messages are good, with `layout` that of their texts, and whether these
-    /// and their associated data have one length. A walk over each column: few values are in use at a time.
-    #[inline(always)]
-    fn look(&mut self, layout: Layout<'_, O>, call: &Call<'_>) -> (bool, bool, bool) {
-        let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
-        let bounds = call.bounds(self.attached);
-        let (_, first_len, ..) = layout.place(0, src_end);
-        let (mut wrong, mut lengths, mut other) = (0, 0, 0);
-        layout.walk(0..layout.len(), src_end, |(_, len, _, bad)| {
-            wrong |= bad;
-            lengths |= len;
-            other |= len ^ first_len;
-        });
-        let mut good = is_short(lengths);
-        if self.fits_where_it_is(&bounds) {
-            good &= bounds.fit(lengths, usize::MAX).0;
-        } else {
-            for i in 0..layout.len() {
-                let (start, len, room, _) = layout.place(i, src_end);
-                let room = match &self.output {
-                    Some(output) => {
-                        let (_, room, _, bad) = output.place(i, dst_end);
-                        wrong |= bad;
-                        room
-                    }
-                    None => room.min(dst_end.saturating_sub(start)),
-                };
-                good &= bounds.fit(len, room).0;
-            }
-        }
-        let mut others = 0;
-        if let Some(data) = self.data_layout {
-            let (_, first, ..) = data.place(0, self.data.len());
-            let mut lengths = 0;
-            by_layout!(data, data => {
-                data.walk(0..layout.len(), self.data.len(), |(_, len, _, bad)| {
-                    wrong |= bad;
-                    lengths |= len;
-                    others |= len ^ first;
-                });
-            });
-            good &= is_short(lengths);
-        }
         if let Some(results) = &mut self.results {
-            let mut results = results.iter_mut();
-            layout.walk(0..layout.len(), src_end, |(_, len, ..)| {
-                if let Some(result) = results.next() {
+            let bounds = call.bounds(self.attached);
+            by_layout!(self.layout, layout => {
+                layout.walk(0..layout.len(), 0, results.iter_mut(), |result, (_, len, ..)| {
                     *result = MessageResult {
                         status: Status::Done,
                         len: bounds.fit(len, 0).1,
                     };
-                }
+                })
             });
         }
-        (good && wrong & SIGN == 0, other == 0, others == 0)
+        Some(Alike::new(seen.texts, seen.data, keys).made(made))
     }
 
     /// Whether a text of a good length that is inside its buffer has room for its result.
@@ -840,18 +854,15 @@ impl<O: Offset> Packed<'_, O> {
         }
     }
 
-    /// Completes the jobs of messages from `first` on, which have what is the same in all, with
-    /// `layout` that of their texts; whether their texts and results are inside their buffers. A
-    /// walk for each column, as in `look`. Lengths that were checked are written only where they
-    /// are looked at again.
-    #[inline(always)]
-    fn describe_all(
-        &mut self,
-        layout: Layout<'_, O>,
+    /// Looks at messages `range`, and completes their `jobs` if they are to be made (`MAKE`), which
+    /// have what is the same in all. Lengths are written only where they are looked at again.
+    #[inline(never)]
+    fn walk_all<const MAKE: bool>(
+        &self,
         call: &Call<'_>,
-        first: usize,
+        range: Range<usize>,
         jobs: &mut [Job],
-    ) -> bool {
+    ) -> Seen {
         let Text {
             src,
             src_len: src_end,
@@ -860,38 +871,101 @@ impl<O: Offset> Packed<'_, O> {
             ..
         } = self.text;
         let bounds = call.bounds(self.attached);
-        let (mut wrong, mut lengths) = (0, 0);
-        let range = first..first + jobs.len();
-        let mut good = true;
-        let mut of_text = jobs.iter_mut();
-        if self.fits_where_it_is(&bounds) {
-            layout.walk(range.clone(), src_end, |(start, len, _, bad)| {
-                one_by_one();
-                let Some(job) = of_text.next() else { return };
-                (job.src, job.len) = (src.wrapping_add(start), len);
-                job.dst = dst.wrapping_add(start);
-                wrong |= bad;
-                lengths |= len;
-            });
-            good &= bounds.fit(lengths, usize::MAX).0;
-        } else {
-            layout.walk(range.clone(), src_end, |(start, len, room, bad)| {
-                one_by_one();
-                let Some(job) = of_text.next() else { return };
-                (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
-                let room = room.min(dst_end.saturating_sub(start));
-                (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
-                wrong |= bad;
-            });
-            for (k, job) in jobs.iter_mut().enumerate() {
-                if let Some(output) = &self.output {
-                    let (at, room, _, bad) = output.place(first + k, dst_end);
-                    (job.dst, job.dst_len) = (dst.wrapping_add(at), room);
-                    wrong |= bad;
+        let layout = &self.layout;
+        let (mut wrong, mut good) = (0, true);
+        let fits = self.fits_where_it_is(&bounds);
+        let texts = match (MAKE, fits) {
+            (false, _) => layout.seen(range.clone(), src_end),
+            (true, true) => layout.column(
+                range.clone(),
+                src_end,
+                jobs.iter_mut(),
+                |job, start, len| {
+                    one_by_one();
+                    (job.src, job.len) = (src.wrapping_add(start), len);
+                    job.dst = dst.wrapping_add(start);
+                },
+            ),
+            (true, false) => layout.column(
+                range.clone(),
+                src_end,
+                jobs.iter_mut(),
+                |job, start, len| {
+                    one_by_one();
+                    (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+                },
+            ),
+        };
+        if fits {
+            good &= bounds.fit(texts.lengths, usize::MAX).0;
+            if bounds.least() > 0 {
+                let mut below = 0;
+                let mut see = |len: usize| below |= len.wrapping_sub(bounds.least());
+                if MAKE {
+                    jobs.iter().for_each(|job| see(job.len));
+                } else {
+                    let nobody = core::iter::repeat(());
+                    layout.column(range.clone(), src_end, nobody, |(), _, len| see(len));
                 }
-                good &= bounds.fit(job.src_len, job.dst_len).0;
+                wrong |= below;
+            }
+        } else {
+            for (k, i) in range.clone().enumerate() {
+                let (start, len, room, bad) = layout.place(i, src_end);
+                let (start, room, bad) = match &self.output {
+                    Some(output) => {
+                        let (start, _, room, bad) = output.place(i, dst_end);
+                        (start, room, bad)
+                    }
+                    None => (start, room.min(dst_end.saturating_sub(start)), bad),
+                };
+                wrong |= bad;
+                if MAKE {
+                    let job = &mut jobs[k];
+                    (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
+                    good &= bounds.fit(job.src_len, room).0;
+                } else {
+                    good &= bounds.fit(len, room).0;
+                }
             }
         }
+        let data = match &self.data_layout {
+            Some(layout) if MAKE => {
+                let start_of_all = self.data.as_ptr();
+                layout.column(
+                    range.clone(),
+                    self.data.len(),
+                    jobs.iter_mut(),
+                    |job, start, len| {
+                        one_by_one();
+                        (job.data, job.data_len) = (start_of_all.wrapping_add(start), len);
+                    },
+                )
+            }
+            Some(layout) => layout.seen(range.clone(), self.data.len()),
+            None => Column::default(),
+        };
+        wrong |= texts.wrong | data.wrong;
+        let seen = Seen {
+            good: good && wrong & SIGN == 0,
+            short: is_short(texts.lengths | data.lengths),
+            texts: texts.differences == 0,
+            data: data.differences == 0,
+        };
+        if MAKE {
+            self.complete(range.start, jobs);
+            if seen.good && self.attached > 0 {
+                for job in jobs {
+                    (job.tag, job.len) = call.prepared(job);
+                }
+            }
+        }
+        seen
+    }
+
+    /// What is left to write to jobs of messages from `first` on.
+    #[inline(always)]
+    fn complete(&self, first: usize, jobs: &mut [Job]) {
         let (nonces, tags) = (self.nonces.as_ptr(), self.tags.src.cast_mut());
         if self.nonce.bytes > 0 {
             for (k, job) in jobs.iter_mut().enumerate() {
@@ -905,16 +979,6 @@ impl<O: Offset> Packed<'_, O> {
                 job.tag = tags.wrapping_add((first + k).wrapping_mul(self.tag.stride));
             }
         }
-        if let Some(data) = self.data_layout {
-            let (at_data, data_end) = (self.data.as_ptr(), self.data.len());
-            let mut of_data = jobs.iter_mut();
-            by_layout!(data, data => data.walk(range, data_end, |(at, len, _, bad)| {
-                one_by_one();
-                let Some(job) = of_data.next() else { return };
-                (job.data, job.data_len) = (at_data.wrapping_add(at), len);
-                wrong |= bad;
-            }));
-        }
         if let Some(keys) = self.keys {
             for (job, key) in jobs.iter_mut().zip(&keys[first..]) {
                 job.key_index = *key;
@@ -925,17 +989,10 @@ impl<O: Offset> Packed<'_, O> {
                 job.opened_len = len.get().unwrap_or(usize::MAX);
             }
         }
-        good &= wrong & SIGN == 0;
-        if good && self.attached > 0 {
-            for job in jobs {
-                (job.tag, job.len) = call.prepared(job);
-            }
-        }
-        good
     }
 
     /// The job of message `i`, for admission to judge, or what is wrong with its places.
-    fn describe(&mut self, call: &Call<'_>, i: usize) -> Result<Job, Error> {
+    fn describe(&self, call: &Call<'_>, i: usize) -> Result<Job, Error> {
         let (src_end, dst_end) = (self.text.src_len, self.text.dst_len);
         self.layout.check(i, src_end)?;
         if let Some(output) = &self.output {
@@ -945,7 +1002,7 @@ impl<O: Offset> Packed<'_, O> {
             data.check(i, self.data.len())?;
         }
         let mut job = self.in_all_jobs();
-        self.describe_all(self.layout, call, i, core::slice::from_mut(&mut job));
+        self.walk_all::<true>(call, i..i + 1, core::slice::from_mut(&mut job));
         let (start, len, room, _) = self.layout.place(i, src_end);
         job.src_len = len;
         job.dst_len = match &self.output {
@@ -954,6 +1011,29 @@ impl<O: Offset> Packed<'_, O> {
         };
         Ok(job)
     }
+}
+
+/// What was seen of texts or of associated data.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    /// Has [`SIGN`] set if one lies outside the buffer.
+    wrong: usize,
+    /// Bits of lengths.
+    lengths: usize,
+    /// Bits in which lengths differ.
+    differences: usize,
+}
+
+/// What was seen of some messages of a packed batch.
+struct Seen {
+    /// They lie inside their buffers, and their lengths are good.
+    good: bool,
+    /// None of them is long.
+    short: bool,
+    /// All texts have one length.
+    texts: bool,
+    /// So have associated data.
+    data: bool,
 }
 
 /// The jobs of a stretch, in memory that is used again for the next one. What is the same in all
@@ -1039,6 +1119,39 @@ mod tests {
                         let stride = a as usize;
                         let lengths = &[b, b];
                         agree(Layout::Ring { stride, lengths }, i, end);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A walk over several messages finds wrong what is wrong with any of them.
+    #[test]
+    fn walks_find_what_is_refused() {
+        const MOST: u64 = i64::MAX as u64;
+        let numbers = [
+            0,
+            1,
+            16,
+            17,
+            100,
+            101,
+            MOST,
+            MOST + 1,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        for end in [0, 16, 100, isize::MAX as usize] {
+            for a in numbers {
+                for b in numbers {
+                    for c in numbers {
+                        for d in numbers {
+                            let offsets = [a, b, c, d];
+                            let layout = Layout::Offsets(&offsets);
+                            let wrong = layout.seen(0..3, end).wrong;
+                            let refused = (0..3).any(|i| layout.check(i, end).is_err());
+                            assert_eq!(wrong & SIGN != 0, refused, "{offsets:?} {end}");
+                        }
                     }
                 }
             }

@@ -7,7 +7,7 @@ use crate::block::{Aligned, Block};
 use crate::bytes::is_zero;
 use crate::engine::{FAILED, Memory, Work};
 use crate::error::{Allowed, Error, Failed, Field, OpenError, available};
-use crate::job::{Alike, Job};
+use crate::job::{Alike, Job, SHORT_STRETCH};
 use crate::key::AnyMode;
 use crate::key_set::KeySet;
 use crate::keys::Keys;
@@ -272,7 +272,7 @@ impl Comb {
             #[inline(always)]
             |call, batch| {
                 let mut failed = Vec::new();
-                let alike = batch.check(call)?;
+                let alike = self.checked(call, batch)?;
                 self.execute(call, run, (alike, is_far(batch)), batch, &mut failed);
                 Ok(failed)
             },
@@ -309,7 +309,17 @@ impl Comb {
         let pending = Pending::new(batch);
         let mode = mode_of(&keys, pending.batch, op)?;
         let call = Call::new(mode, op, keys.set);
-        pending.batch.check(&call).map(|_| ())
+        pending.batch.check(&call, None).map(|_| ())
+    }
+
+    /// Checks a batch that is then executed as a whole.
+    #[inline(always)]
+    pub(crate) fn checked<B: Batch + ?Sized>(
+        &mut self,
+        call: &Call<'_>,
+        batch: &mut B,
+    ) -> Result<Alike, Error> {
+        batch.check(call, Some(&mut self.jobs))
     }
 
     /// Does the messages of a batch that was checked, and adds those that failed to `failed`.
@@ -540,8 +550,6 @@ pub(crate) fn judged(op: Op, failed: Vec<u32>) -> Result<(), OpenError> {
 /// How many messages are done before the next ones are begun: enough for groups of similar
 /// lengths, and so few that they, and what is written for them, stay in the caches.
 pub(crate) const STRETCH: usize = 512;
-/// Jobs of so many messages have 16 KiB.
-const SHORT_STRETCH: usize = 128;
 
 /// Bytes of texts and associated data from which on a batch of many messages is too large for the
 /// caches, which are not this program's alone. (Zen 5, 32 MiB that virtual machines share: fetching

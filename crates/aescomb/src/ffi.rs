@@ -282,7 +282,7 @@ impl sealed::Parts for Jobs<'_> {
     }
 
     #[inline(always)]
-    fn check(&mut self, call: &Call<'_>) -> Result<Alike, Error> {
+    fn check(&mut self, call: &Call<'_>, _: Option<&mut Made>) -> Result<Alike, Error> {
         Jobs::check(self, call)
     }
 

@@ -134,6 +134,9 @@ pub(crate) fn one_by_one() {
 
 const _: () = assert!(size_of::<Aligned<Job>>() == size_of::<Job>());
 
+/// Jobs of so many messages have 16 KiB, and stay in the first cache.
+pub(crate) const SHORT_STRETCH: usize = 128;
+
 /// A function that does one message, which was checked, and returns whether its tag is right, if it
 /// compares one. It takes the key, where the text is and where the result goes, the length of the
 /// text, and the nonce. They are arguments and not members of a job because arguments stay in
@@ -444,6 +447,18 @@ impl Alike {
     #[inline(always)]
     pub(crate) fn are_apart(self) -> bool {
         self.0 & 8 != 0
+    }
+
+    /// The same, where all jobs of the batch are made, if they are.
+    #[inline(always)]
+    pub(crate) const fn made(self, made: bool) -> Alike {
+        Alike(self.0 | (made as u8) << 4)
+    }
+
+    /// Whether they are.
+    #[inline(always)]
+    pub(crate) fn are_made(self) -> bool {
+        self.0 & 16 != 0
     }
 
     /// The lengths of texts.

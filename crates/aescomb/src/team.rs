@@ -222,7 +222,7 @@ impl Team {
                 let result = match self.count(weight, useful) {
                     0 => {
                         let mut failed = Vec::new();
-                        let about = (batch.check(call)?, is_far(batch));
+                        let about = (self.first.checked(call, batch)?, is_far(batch));
                         self.first.execute(call, run, about, batch, &mut failed);
                         Ok(failed)
                     }
@@ -400,7 +400,7 @@ impl<P: Batch> Stretches<P> {
         while let Some((i, mut stretch)) = next(&self.to_check) {
             checked.count += 1;
             let (part, alike) = &mut *stretch;
-            match part.check(call) {
+            match part.check(call, None) {
                 Ok(all) => *alike = Some(all),
                 Err(error) => self.refuse(i, error),
             }
@@ -455,7 +455,7 @@ fn together<B: Batch + ?Sized>(
     let far = is_far(batch);
     // Columns are looked at from one message to the next one.
     let alike = match B::MAKES_JOBS {
-        true => Some(batch.check(call)?),
+        true => Some(batch.check(call, None)?),
         false => None,
     };
     let parts = batch.parts(len).into_iter();
@@ -573,7 +573,7 @@ mod tests {
             Vec::new()
         }
 
-        fn check(&mut self, _: &Call<'_>) -> Result<Alike, Error> {
+        fn check(&mut self, _: &Call<'_>, _: Option<&mut Made>) -> Result<Alike, Error> {
             if std::thread::current().name() == Some("aescomb") {
                 self.0.fetch_add(1, Ordering::Relaxed);
                 return Ok(Alike::ALL);
