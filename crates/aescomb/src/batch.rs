@@ -441,7 +441,12 @@ pub(crate) mod sealed {
         /// About how many bytes message `i` has, of text and associated data, in a batch of which
         /// that was checked.
         fn bytes(&self, i: usize) -> usize;
-        /// All messages of a batch that was checked, in parts of `len` messages.
+        /// Whether nothing is wrong between parts of `len` messages, so that each may be checked by
+        /// itself.
+        fn borders_are_good(&self, _len: usize) -> bool {
+            true
+        }
+        /// All messages of a batch whose columns were checked, in parts of `len` messages.
         fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
         /// Checks the batch as a whole and all its messages, and reports these as done:
         /// a walk of its own over the results would cost as much as this one. Of what the
@@ -622,6 +627,23 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         let data = self.data_layout.as_ref();
         len(&self.layout, self.text.src_len)
             .saturating_add(data.map_or(0, |layout| len(layout, self.data.len())))
+    }
+
+    fn borders_are_good(&self, len: usize) -> bool {
+        let good = |layout: &Layout<'_, O>, end| match layout {
+            // Of others, a part says all.
+            Layout::Slots { .. } => (len..layout.len())
+                .step_by(len)
+                .all(|i| layout.place(i, end).3 & SIGN == 0),
+            _ => true,
+        };
+        good(&self.layout, self.text.src_len)
+            && self
+                .output
+                .is_none_or(|layout| good(&layout, self.text.dst_len))
+            && self
+                .data_layout
+                .is_none_or(|layout| good(&layout, self.data.len()))
     }
 
     fn parts(&mut self, len: usize) -> Vec<Packed<'_, O>> {

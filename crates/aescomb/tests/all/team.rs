@@ -71,7 +71,7 @@ fn samples(mode: Mode, n: usize, keys: usize) -> Vec<Arc<Sample>> {
         common::sample(mode, (i % keys) as u32, i % 4, shape, i % 60 * 101)
     };
     let samples: Vec<_> = (0..n).map(make).collect();
-    let bytes: usize = samples.iter().map(|sample| sample.plain.len() + 128).sum();
+    let bytes: usize = samples.iter().map(|sample| sample.plain.len() + 48).sum();
     assert_eq!(bytes >= BYTES_OF_TWO, n >= MANY, "{mode}: {bytes} bytes");
     samples
 }
@@ -175,4 +175,44 @@ fn columns_of_other_lengths() {
     let mut batch = Packed::new(Text::in_place(&mut text), layout);
     let error = team.run(Op::Seal, key, &mut batch).expect_err("no starts");
     assert!(matches!(error, OpenError::Refused(e) if e.field == Field::Count));
+}
+
+/// Threads check stretches of a packed batch, and say what is wrong as one scheduler does: in the
+/// midst of a stretch, and between two.
+#[test]
+fn places_are_refused_where_they_are() {
+    const COUNT: usize = 100_000;
+    const LEN: usize = 16;
+    let key = &table(Mode::Ctr)[0];
+    let mut team = team(3);
+    let nonces = vec![3; COUNT * 16];
+    let mut text = vec![7; COUNT * LEN];
+    let mut ask = |layout: Layout<'_, u64>, bad: usize| {
+        let mut refuse = |scheduler: &mut dyn FnMut(&mut Packed<'_, u64>) -> Result<(), Error>| {
+            let mut batch = Packed::new(Text::in_place(&mut text), layout).nonces(&nonces, 16, 16);
+            let error = scheduler(&mut batch).expect_err("a place that is refused");
+            assert!(text.iter().all(|byte| *byte == 7), "{error}");
+            error
+        };
+        let one = refuse(&mut |batch| Comb::new().encrypt(key, batch));
+        let all = refuse(&mut |batch| team.encrypt(key, batch));
+        assert_eq!(one.message, Some(bad));
+        assert_eq!(format!("{one:?}"), format!("{all:?}"));
+    };
+    let starts: Vec<u64> = (0..=COUNT as u64).map(|i| i * LEN as u64).collect();
+    let lengths = vec![LEN as u64; COUNT];
+    let places = (0..8).map(|i| 1 << i).chain((200..COUNT).step_by(3037));
+    for bad in places.chain([512, 1024, 512 * 39, COUNT - 1]) {
+        let mut offsets = starts.clone();
+        offsets[bad + 1] = offsets[bad] - 1;
+        ask(Layout::Offsets(&offsets), bad);
+        let mut starts = starts[..COUNT].to_vec();
+        starts[bad] -= 1;
+        let (starts, lengths) = (&starts, &lengths);
+        ask(Layout::Slots { starts, lengths }, bad);
+        let mut lengths = lengths.clone();
+        lengths[bad] += 1;
+        let (stride, lengths) = (LEN, &lengths);
+        ask(Layout::Ring { stride, lengths }, bad);
+    }
 }
