@@ -662,8 +662,8 @@ impl<'k> Call<'k> {
         matches!(self.op, Op::Seal | Op::Open)
     }
 
-    /// Whether messages are good that have what `same` has and texts and associated data of good
-    /// lengths.
+    /// Whether messages are good that have what `same` has, a good key, and texts and associated
+    /// data of good lengths.
     pub(crate) fn takes_all_like(&self, same: &Job) -> bool {
         let attaches = same.tag_attached != ATTACHED || self.may_attach();
         attaches && !self.rules.untold && self.rules.take_profile(same, 0)

@@ -125,7 +125,7 @@ impl<'a, O: Offset> Layout<'a, O> {
                     f(it, (from, len, len, to | len));
                     from = to;
                 }
-                // None is smaller than the one before.
+                // Without SIGN in any `to` and length, offsets ascend, and the last bounds all.
                 first | end.wrapping_sub(from)
             }
             Layout::Slots { starts, lengths } => {
@@ -428,7 +428,7 @@ pub(crate) mod sealed {
         type Part<'p>: super::Batch + Send
         where
             Self: 'p;
-        /// Whether its jobs are made by [`Parts::prepare`], and not there before.
+        /// Whether its jobs are made during a call, and not there before.
         const MAKES_JOBS: bool = false;
 
         fn count(&self) -> usize;
@@ -450,11 +450,11 @@ pub(crate) mod sealed {
         fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
         /// Checks the batch as a whole and all its messages, and reports these as done:
         /// a walk of its own over the results would cost as much as this one. Of what the
-        /// caller gave nothing else is written. If all its jobs go to `memory`, they may be made
-        /// there at once.
+        /// caller gave nothing else is written. With `memory`, a batch that is then done as a whole
+        /// may have its jobs made there.
         fn check(&mut self, call: &Call<'_>, memory: Option<&mut Made>) -> Result<Alike, Error>;
         /// Makes the jobs of a range of messages that were checked and are `alike`, in `memory` if
-        /// need be.
+        /// need be and the check has not.
         fn prepare(
             &mut self,
             call: &Call<'_>,
@@ -630,12 +630,11 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
     }
 
     fn borders_are_good(&self, len: usize) -> bool {
-        let good = |layout: &Layout<'_, O>, end| match layout {
-            // Of others, a part says all.
-            Layout::Slots { .. } => (len..layout.len())
+        // A part knows neither the slot before it nor that it begins behind the end.
+        let good = |layout: &Layout<'_, O>, end| {
+            (len..layout.len())
                 .step_by(len)
-                .all(|i| layout.place(i, end).3 & SIGN == 0),
-            _ => true,
+                .all(|i| layout.place(i, end).3 & SIGN == 0)
         };
         good(&self.layout, self.text.src_len)
             && self
@@ -720,7 +719,11 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
         // rules: nothing beyond the buffers may be touched.
         let jobs = memory.like(&self.in_all_jobs(), range.len());
         let seen = self.walk_all::<true>(call, range, jobs);
-        assert!(seen.good, "the layout of a batch changed during a call");
+        let alike = (seen.texts || !alike.texts()) && (seen.data || !alike.data());
+        assert!(
+            seen.good && alike,
+            "the layout of a batch changed during a call"
+        );
     }
 
     fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job] {
@@ -889,7 +892,6 @@ impl<O: Offset> Packed<'_, O> {
             src,
             src_len: src_end,
             dst,
-            dst_len: dst_end,
             ..
         } = self.text;
         let bounds = call.bounds(self.attached);
@@ -926,28 +928,21 @@ impl<O: Offset> Packed<'_, O> {
                 if MAKE {
                     jobs.iter().for_each(|job| see(job.len));
                 } else {
-                    let nobody = core::iter::repeat(());
-                    layout.column(range.clone(), src_end, nobody, |(), _, len| see(len));
+                    let none = core::iter::repeat(());
+                    layout.column(range.clone(), src_end, none, |(), _, len| see(len));
                 }
                 wrong |= below;
             }
         } else {
             for (k, i) in range.clone().enumerate() {
-                let (start, len, room, bad) = layout.place(i, src_end);
-                let (start, room, bad) = match &self.output {
-                    Some(output) => {
-                        let (start, _, room, bad) = output.place(i, dst_end);
-                        (start, room, bad)
-                    }
-                    None => (start, room.min(dst_end.saturating_sub(start)), bad),
-                };
+                let (start, room, bad) = self.result(i);
                 wrong |= bad;
                 if MAKE {
                     let job = &mut jobs[k];
                     (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
                     good &= bounds.fit(job.src_len, room).0;
                 } else {
-                    good &= bounds.fit(len, room).0;
+                    good &= bounds.fit(layout.place(i, src_end).1, room).0;
                 }
             }
         }
@@ -983,6 +978,23 @@ impl<O: Offset> Packed<'_, O> {
             }
         }
         seen
+    }
+
+    /// Start and room of the result of message `i` in the destination; the last number has
+    /// [`SIGN`] set where its place is refused.
+    #[inline(always)]
+    fn result(&self, i: usize) -> (usize, usize, usize) {
+        let dst_end = self.text.dst_len;
+        match &self.output {
+            Some(output) => {
+                let (start, room, _, bad) = output.place(i, dst_end);
+                (start, room, bad)
+            }
+            None => {
+                let (start, _, room, bad) = self.layout.place(i, self.text.src_len);
+                (start, room.min(dst_end.saturating_sub(start)), bad)
+            }
+        }
     }
 
     /// What is left to write to jobs of messages from `first` on.
@@ -1025,12 +1037,8 @@ impl<O: Offset> Packed<'_, O> {
         }
         let mut job = self.in_all_jobs();
         self.walk_all::<true>(call, i..i + 1, core::slice::from_mut(&mut job));
-        let (start, len, room, _) = self.layout.place(i, src_end);
-        job.src_len = len;
-        job.dst_len = match &self.output {
-            Some(output) => output.place(i, dst_end).1,
-            None => room.min(dst_end.saturating_sub(start)),
-        };
+        job.src_len = self.layout.place(i, src_end).1;
+        job.dst_len = self.result(i).1;
         Ok(job)
     }
 }
@@ -1173,6 +1181,16 @@ mod tests {
                             let wrong = layout.seen(0..3, end).wrong;
                             let refused = (0..3).any(|i| layout.check(i, end).is_err());
                             assert_eq!(wrong & SIGN != 0, refused, "{offsets:?} {end}");
+                            let (starts, lengths) = (&[a, b], &[c, d]);
+                            let stride = a as usize;
+                            for layout in [
+                                Layout::Slots { starts, lengths },
+                                Layout::Ring { stride, lengths },
+                            ] {
+                                let wrong = layout.seen(0..2, end).wrong;
+                                let refused = (0..2).any(|i| layout.check(i, end).is_err());
+                                assert_eq!(wrong & SIGN != 0, refused, "{layout:?} {end}");
+                            }
                         }
                     }
                 }

@@ -15,7 +15,7 @@ use core::fmt;
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::{available_parallelism, panicking};
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 /// Runs batches on several threads, with a [`Comb`] for each. Every thread has its share of a
@@ -28,7 +28,8 @@ use std::time::Instant;
 /// To wake a thread takes tens of microseconds. A batch wakes one for every 2.5 MiB that it has
 /// beside the caller's own, or 1.25 MiB in serial modes and those with tags. Where the threads are
 /// awake, or another batch ended less than 100 microseconds ago, it takes one for every 128 KiB, or
-/// 64 KiB. No batch waits for a thread that has not begun.
+/// 64 KiB. Each message counts 48 bytes more than it has. No batch waits for a thread that has not
+/// begun.
 ///
 /// ```
 /// use aescomb::modes::Ctr;
@@ -256,9 +257,9 @@ impl Team {
 }
 
 /// What a message costs beside its bytes, in bytes. (Emerald Rapids, packed batches: of 16 bytes, ECB takes 9
-/// cycles a message, CTR 12 and GCM 20, of 64 bytes 16, 19 and 34; bytes of long messages a sixth and a fifth.)
+/// cycles a message, CTR 12 and GCM 20, of 64 bytes 16, 19 and 34; of 2,048 bytes 330, 300 and 354.)
 const PER_MESSAGE: usize = 48;
-/// Columns of so many messages are checked by all threads: of fewer, one does it while another begins.
+/// Columns of so many messages are checked by all threads: for fewer, to wait for each other takes longer.
 const LONG_COLUMNS: usize = 1 << 13;
 /// What a thread must have to do, in bytes of modes that are parallel inside a message and make no
 /// tags, so that waking it is worth it. (Zen 5, a virtual machine: two threads did batches
@@ -380,11 +381,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Checked<'s, P> {
     of: &'s Stretches<P>,
     count: usize,
+    /// None is left that it did not check to its end.
+    finished: bool,
 }
 
 impl<P> Drop for Checked<'_, P> {
     fn drop(&mut self) {
-        if panicking() {
+        if !self.finished {
             self.of.stopped.store(true, Ordering::Relaxed);
         }
         self.of.checked.0.fetch_add(self.count, Ordering::AcqRel);
@@ -397,7 +400,11 @@ impl<P: Batch> Stretches<P> {
     fn work(&self, call: &Call<'_>, run: Run, number: usize, comb: &mut Comb) {
         let next = |of: &Shares| of.next(number).map(|i| (i, locked(&self.all[i])));
         self.to_check.begin(number);
-        let mut checked = Checked { of: self, count: 0 };
+        let mut checked = Checked {
+            of: self,
+            count: 0,
+            finished: false,
+        };
         while let Some((_, mut stretch)) = next(&self.to_check) {
             checked.count += 1;
             let (part, alike) = &mut *stretch;
@@ -406,6 +413,7 @@ impl<P: Batch> Stretches<P> {
                 Err(_) => self.stopped.store(true, Ordering::Relaxed),
             }
         }
+        checked.finished = true;
         drop(checked);
         // A thread that panicked does not check what is left of its share.
         let stopped = || self.stopped.load(Ordering::Relaxed);

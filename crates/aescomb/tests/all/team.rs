@@ -6,8 +6,8 @@ use crate::common::{
     ops, run, table, works_with,
 };
 use aescomb::{
-    AnyKey, Batch, Comb, Error, Field, Keys, Kind, Layout, Message, Mode, Offset, Op, OpenError,
-    Packed, Team, Text,
+    AnyKey, Batch, Comb, Error, Field, Keys, Kind, Layout, Message, MessageResult, Mode, Offset,
+    Op, OpenError, Packed, Team, Text,
 };
 use std::sync::Arc;
 
@@ -187,9 +187,10 @@ fn places_are_refused_where_they_are() {
     let mut team = team(3);
     let nonces = vec![3; COUNT * 16];
     let mut text = vec![7; COUNT * LEN];
-    let mut ask = |layout: Layout<'_, u64>, bad: usize| {
+    let mut ask = |layout: Layout<'_, u64>, bytes: usize, bad: usize| {
         let mut refuse = |scheduler: &mut dyn FnMut(&mut Packed<'_, u64>) -> Result<(), Error>| {
-            let mut batch = Packed::new(Text::in_place(&mut text), layout).nonces(&nonces, 16, 16);
+            let text_of_all = Text::in_place(&mut text[..bytes]);
+            let mut batch = Packed::new(text_of_all, layout).nonces(&nonces, 16, 16);
             let error = scheduler(&mut batch).expect_err("a place that is refused");
             assert!(text.iter().all(|byte| *byte == 7), "{error}");
             error
@@ -205,14 +206,118 @@ fn places_are_refused_where_they_are() {
     for bad in places.chain([512, 1024, 512 * 39, COUNT - 1]) {
         let mut offsets = starts.clone();
         offsets[bad + 1] = offsets[bad] - 1;
-        ask(Layout::Offsets(&offsets), bad);
+        ask(Layout::Offsets(&offsets), COUNT * LEN, bad);
         let mut starts = starts[..COUNT].to_vec();
         starts[bad] -= 1;
         let (starts, lengths) = (&starts, &lengths);
-        ask(Layout::Slots { starts, lengths }, bad);
+        ask(Layout::Slots { starts, lengths }, COUNT * LEN, bad);
         let mut lengths = lengths.clone();
         lengths[bad] += 1;
         let (stride, lengths) = (LEN, &lengths);
-        ask(Layout::Ring { stride, lengths }, bad);
+        ask(Layout::Ring { stride, lengths }, COUNT * LEN, bad);
+    }
+    // The last stretch has one message, of no bytes, which begins behind the end.
+    let count = 512 * 195 + 1;
+    let mut lengths = vec![LEN as u64; count];
+    lengths[count - 2..].fill(0);
+    let (stride, lengths) = (LEN, &lengths);
+    let ring = Layout::Ring { stride, lengths };
+    ask(ring, (count - 2) * LEN, count - 1);
+}
+
+/// Columns that are so long that threads check them: the results of one scheduler, and its failures.
+#[test]
+fn long_columns() {
+    const COUNT: usize = 60_000;
+    let key = &table(Mode::Gcm)[0];
+    let mut team = team(3);
+    let lengths: Vec<u64> = (0..COUNT as u64).map(|i| i * 7 % 41).collect();
+    let sums = |lengths: &mut dyn Iterator<Item = u64>, gap: u64| -> Vec<u64> {
+        let mut at = 0;
+        let all = lengths.map(|len| {
+            at += len + gap;
+            at
+        });
+        [0].into_iter().chain(all).collect()
+    };
+    let offsets = sums(&mut lengths.iter().copied(), 0);
+    let starts = sums(&mut lengths.iter().copied(), 1);
+    let data_offsets = sums(&mut (0..COUNT as u64).map(|i| i % 3), 0);
+    let data = vec![5; data_offsets[COUNT] as usize];
+    let nonces: Vec<u8> = (0..COUNT * 12).map(|i| (i * i % 251) as u8).collect();
+    for layout in [
+        Layout::Offsets(&offsets),
+        Layout::Slots {
+            starts: &starts[..COUNT],
+            lengths: &lengths,
+        },
+        Layout::Ring {
+            stride: 48,
+            lengths: &lengths,
+        },
+    ] {
+        let mut texts = [vec![1; COUNT * 48], vec![1; COUNT * 48]];
+        let mut tags = [vec![0; COUNT * 16], vec![0; COUNT * 16]];
+        let mut results = [(); 2].map(|()| vec![MessageResult::default(); COUNT]);
+        let mut failures = [Vec::new(), Vec::new()];
+        for open in [false, true] {
+            for (which, text) in texts.iter_mut().enumerate() {
+                if open {
+                    for i in [0, 511, 512, 8191, 30_000, COUNT - 1] {
+                        tags[which][i * 16 + 3] ^= 4;
+                    }
+                }
+                let mut batch = Packed::new(Text::in_place(text), layout)
+                    .nonces(&nonces, 12, 12)
+                    .associated_data(&data, Layout::Offsets(&data_offsets))
+                    .tags(&mut tags[which], 16, 16)
+                    .results(&mut results[which]);
+                let op = if open { Op::Open } else { Op::Seal };
+                let result = match which {
+                    0 => Comb::new().run(op, key, &mut batch),
+                    _ => team.run(op, key, &mut batch),
+                };
+                failures[which] = failed(op, result).expect("a good batch");
+            }
+            assert_eq!(failures[0], failures[1]);
+            assert_eq!(failures[0].len(), if open { 6 } else { 0 });
+            assert!(texts[0] == texts[1] && tags[0] == tags[1] && results[0] == results[1]);
+        }
+    }
+}
+
+/// Places of results are refused as by one scheduler.
+#[test]
+fn places_of_results() {
+    const COUNT: usize = 102_401;
+    let key = &table(Mode::Ecb)[0];
+    let mut team = team(2);
+    let mut ask = |n: usize, bytes: usize, layout: Layout<'_, u64>, output: Layout<'_, u64>| {
+        let source = vec![1; bytes];
+        let mut errors = Vec::new();
+        for which in 0..2 {
+            let mut to = vec![2; bytes * 2];
+            let mut batch = Packed::new(Text::copy(&source, &mut to), layout).output(output);
+            let result = match which {
+                0 => Comb::new().encrypt(key, &mut batch),
+                _ => team.encrypt(key, &mut batch),
+            };
+            errors.push(format!(
+                "{:?}",
+                result.expect_err("a place that is refused")
+            ));
+            assert!(to.iter().all(|byte| *byte == 2), "{n} messages: {errors:?}");
+        }
+        assert_eq!(errors[0], errors[1], "{n} messages");
+        errors.remove(0)
+    };
+    for n in [1, 3, 200, COUNT] {
+        let offsets: Vec<u64> = (0..=n as u64).map(|i| i * 32).collect();
+        let mut lengths = vec![32; n];
+        lengths[n - 1] = 16;
+        let (stride, lengths) = (64, &lengths);
+        let ring = Layout::Ring { stride, lengths };
+        let error = ask(n, n * 32, Layout::Offsets(&offsets), ring);
+        assert!(error.contains("OutputLength"), "{n} messages: {error}");
     }
 }
