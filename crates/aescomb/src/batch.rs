@@ -898,9 +898,8 @@ impl<O: Offset> Packed<'_, O> {
         let layout = &self.layout;
         let (mut wrong, mut good) = (0, true);
         let fits = self.fits_where_it_is(&bounds);
-        let texts = match (MAKE, fits) {
-            (false, _) => layout.seen(range.clone(), src_end),
-            (true, true) => layout.column(
+        let texts = match MAKE {
+            true => layout.column(
                 range.clone(),
                 src_end,
                 jobs.iter_mut(),
@@ -910,15 +909,7 @@ impl<O: Offset> Packed<'_, O> {
                     job.dst = dst.wrapping_add(start);
                 },
             ),
-            (true, false) => layout.column(
-                range.clone(),
-                src_end,
-                jobs.iter_mut(),
-                |job, start, len| {
-                    one_by_one();
-                    (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
-                },
-            ),
+            false => layout.seen(range.clone(), src_end),
         };
         if fits {
             good &= bounds.fit(texts.lengths, usize::MAX).0;
@@ -940,7 +931,8 @@ impl<O: Offset> Packed<'_, O> {
                 if MAKE {
                     let job = &mut jobs[k];
                     (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
-                    good &= bounds.fit(job.src_len, room).0;
+                    job.src_len = job.len;
+                    good &= bounds.fit(job.len, room).0;
                 } else {
                     good &= bounds.fit(layout.place(i, src_end).1, room).0;
                 }
@@ -1107,25 +1099,27 @@ impl<O: Offset> Batch for Packed<'_, O> {}
 mod tests {
     use super::*;
 
+    const MOST: u64 = i64::MAX as u64;
+    /// Offsets and lengths about the ends of buffers and of types.
+    const NUMBERS: [u64; 12] = [
+        0,
+        1,
+        15,
+        16,
+        17,
+        99,
+        100,
+        101,
+        MOST - 1,
+        MOST,
+        MOST + 1,
+        u64::MAX,
+    ];
+
     /// Sums and differences of lengths overflow in `place`; what it says must be what `check`
     /// says, wherever the message before is good.
     #[test]
     fn places_are_wrong_where_they_are_refused() {
-        const MOST: u64 = i64::MAX as u64;
-        let numbers = [
-            0,
-            1,
-            15,
-            16,
-            17,
-            99,
-            100,
-            101,
-            MOST - 1,
-            MOST,
-            MOST + 1,
-            u64::MAX,
-        ];
         let agree = |layout: Layout<'_, u64>, i: usize, end: usize| {
             let (start, len, room, wrong) = layout.place(i, end);
             let refused = layout.check(i, end).is_err();
@@ -1133,8 +1127,8 @@ mod tests {
             assert!(refused || start + len <= end && len <= room && start + room <= end);
         };
         for end in [0, 16, 100, isize::MAX as usize] {
-            for a in numbers {
-                for b in numbers {
+            for a in NUMBERS {
+                for b in NUMBERS {
                     agree(Layout::Offsets(&[a, b]), 0, end);
                     let (starts, lengths) = ([a, 16], [b, 16]);
                     let slots = Layout::Slots {
@@ -1158,24 +1152,11 @@ mod tests {
     /// A walk over several messages finds wrong what is wrong with any of them.
     #[test]
     fn walks_find_what_is_refused() {
-        const MOST: u64 = i64::MAX as u64;
-        let numbers = [
-            0,
-            1,
-            16,
-            17,
-            100,
-            101,
-            MOST,
-            MOST + 1,
-            u64::MAX - 1,
-            u64::MAX,
-        ];
         for end in [0, 16, 100, isize::MAX as usize] {
-            for a in numbers {
-                for b in numbers {
-                    for c in numbers {
-                        for d in numbers {
+            for a in NUMBERS {
+                for b in NUMBERS {
+                    for c in NUMBERS {
+                        for d in NUMBERS {
                             let offsets = [a, b, c, d];
                             let layout = Layout::Offsets(&offsets);
                             let wrong = layout.seen(0..3, end).wrong;
