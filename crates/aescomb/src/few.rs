@@ -764,14 +764,16 @@ fn all_of<S: Isa, G: Program, const LONG: bool>(
         false => (job.src, job.dst),
     };
     let left = len % (S::LANES * 16);
-    if LONG
+    let before = LONG
         && const { ends_first::<S, G::First>() }
-        && let Some(places) = places
+        && places.is_some()
         && left > 0
         && !far
-        && hashing.is_one_run()
-    {
+        && hashing.is_one_run();
+    let (mut rows, mut bytes) = (rows, len);
+    if before && let Some(places) = places {
         let full = (len - left) / 16;
+        (rows, bytes) = (0..full, len - left);
         // The hash so far is added to the first block of all.
         let zero = StateOf::<S, G>::from_fn(
             #[inline(always)]
@@ -788,30 +790,21 @@ fn all_of<S: Isa, G: Program, const LONG: bool>(
                 };
             },
         );
-        // SAFETY: as below.
-        let state = unsafe {
-            all_rows::<S, G::First, true, true>(
-                c,
-                hashing,
-                Some(places),
-                text,
-                0..full,
-                len - left,
-                state,
-            )
-        };
-        hashing.skip(left.div_ceil(16));
-        return (state, hashing.sums());
     }
     // SAFETY: rows and what they leave are inside the text.
     let state = unsafe {
         match const { G::First::SHAPE.along().ends_alike } {
-            true => all_rows::<S, G::First, LONG, true>(c, hashing, places, text, rows, len, state),
+            true => {
+                all_rows::<S, G::First, LONG, true>(c, hashing, places, text, rows, bytes, state)
+            }
             false => {
-                all_rows::<S, G::First, LONG, false>(c, hashing, places, text, rows, len, state)
+                all_rows::<S, G::First, LONG, false>(c, hashing, places, text, rows, bytes, state)
             }
         }
     };
+    if before {
+        hashing.skip(left.div_ceil(16));
+    }
     (state, hashing.sums())
 }
 

@@ -318,7 +318,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     #[inline(always)]
     fn doubled(&self, x: S::W) -> S::W {
         match S::LANES % 8 {
-            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), is_zen()),
+            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), is_zen4()),
             _ => x.times_power(self.splat(&both(S::LANES))),
         }
     }
