@@ -553,8 +553,8 @@ pub(crate) const STRETCH: usize = 512;
 
 /// Bytes of texts and associated data from which on a batch of many messages is too large for the
 /// caches, which are not this program's alone. (Zen 5, 32 MiB that virtual machines share: fetching
-/// texts first took 1.12 of the time at 3 MB, and 0.8 at 12 MB.)
-const FAR: usize = 8 << 20;
+/// texts first took 1.12 of the time at 3 MB, 0.83 to 1.08 at 6.5, and 0.8 at 12 MB.)
+const FAR: usize = 6 << 20;
 /// Fewer messages than this that have so many bytes are long: the CPU fetches their texts by itself.
 const MANY: usize = 1 << 12;
 

@@ -945,12 +945,13 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                         powers,
                         tables: few_tables,
                         jobs: &jobs[i..],
+                        far: work.far,
                     };
                     few::<S, G, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);
                     continue;
                 }
-                fetch_own::<S, G::First>(s, set, &jobs[i..]);
+                fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);
                 if is_solo_of_its_own::<S, G::First>(job) {
                     let powers = if hashes {
                         Powers::few(few_powers::<S, G::First>(s, key, &mut few_rows[0]))

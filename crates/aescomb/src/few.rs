@@ -313,6 +313,8 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub tables: &'m mut [Rows; MAX_UNIT],
     /// The messages, and those after them.
     pub jobs: &'k [Job],
+    /// Whether the batch is larger than the caches.
+    pub far: bool,
 }
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
@@ -359,7 +361,7 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
 
     #[inline(always)]
     fn fetch(&self, l: usize) {
-        fetch_own::<S, M>(self.s, self.set, &self.jobs[l..]);
+        fetch_own::<S, M>(self.s, self.set, &self.jobs[l..], self.far);
     }
 
     #[inline(always)]
