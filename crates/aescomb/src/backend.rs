@@ -166,8 +166,9 @@ pub(crate) fn is_zen4() -> bool {
 
 /// Whether this CPU is known to be AMD Zen 4 or Zen 5, which differ from Intel's in two ways. In serial
 /// modes, texts that were fetched first took 1.25 to 1.3 of the time in batches larger than the caches on
-/// Emerald Rapids, and 0.8 on Zen 5. Products of 512 bits take two cycles on both, and take time from AES on
-/// Zen 4 (on Zen 5 that was not measured); on Emerald Rapids they take one, and AES has another port.
+/// Emerald Rapids, and 0.8 on Zen 5. Products of 512 bits take two cycles on both; they take time from AES
+/// on Zen 4, and have a unit of their own on Zen 5. On Emerald Rapids they take one, and AES has another
+/// port.
 #[inline(always)]
 pub(crate) fn is_zen() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@
 //! Only the x86 backends have carry-less multiplication, and so something to choose
 //! from. The portable backend has one product, in software.
 
-use crate::backend::{Backend, is_zen};
+use crate::backend::{Backend, is_zen4};
 use crate::block::Block;
 use crate::expand;
 use crate::expanded::Expanded;
@@ -376,7 +376,7 @@ fn x86(add: &mut impl FnMut(Variant, Usage, Backend, Run)) {
             chain!(Arithmetic, Parallel, $backend, $token, |_s, x, _h| x
                 .double());
             chain!(Bytes, Neighbours, $backend, $token, |s, x, _h| {
-                x.times_byte_power(s.splat(&[$lanes / 8; 16]), is_zen())
+                x.times_byte_power(s.splat(&[$lanes / 8; 16]), is_zen4())
             });
             chain!(Bits, Neighbours, $backend, $token, |s, x, _h| {
                 x.times_power(s.splat(const { &halves($lanes, $lanes) }))
