@@ -529,8 +529,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let jobs: &[Job] = jobs;
     let alike = work.alike;
     // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
-    let follows = const { G::First::SHAPE.is_serial() } && !is_zen();
-    if const { in_lanes::<G::First>() } && work.far && !follows {
+    if const { in_lanes::<G::First>() } && work.far && is_zen() {
         fetch_texts(s, jobs, const { G::TWO || G::First::SHAPE.output });
     }
     let keys = &*keys;

@@ -25,7 +25,7 @@ pub(crate) fn fetch<S: Isa, M: Pass>(s: S, key: &Expanded) {
         s.fetch(key.enc[3].as_ptr());
         s.fetch(key.enc[7].as_ptr());
     }
-    if const { M::SHAPE.uses.second } {
+    if const { M::SHAPE.uses.second } && is_zen() {
         s.fetch(key.second[0].as_ptr());
         s.fetch(key.second[4].as_ptr());
         s.fetch(key.second[8].as_ptr());
