@@ -381,8 +381,8 @@ unsafe fn linked<N: Isa, M: Pass>(
             // SAFETY: as above.
             unsafe { n.store(y, dst.add(at)) };
         }
-        // The CPU has several calls in flight, as many as there is room for instructions: several
-        // steps of one loop, which the compiler would make here, take more of them.
+        // Calls overlap: several steps of one loop, which the compiler would make here where it is told
+        // of the CPU, take more instructions, and one message of 128 bytes 1.12 of the time (Zen 5).
         core::hint::black_box(());
     };
     if rows == 0 {
