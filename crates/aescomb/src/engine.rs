@@ -946,7 +946,6 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                         powers,
                         tables: few_tables,
                         jobs: &jobs[i..],
-                        far: work.far,
                     };
                     few::<S, G, _, N>(keys, some, given, work.far);
                     (i, count) = (i + N, count + N);

@@ -250,7 +250,7 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     fn prepare(&mut self, jobs: &[Job; N]);
     /// Fetches what a message wants that comes some time after message `l`.
     #[inline(always)]
-    fn fetch(&self, _: usize) {}
+    fn fetch(&self, _l: usize, _far: bool) {}
     /// Calls `f` with the key of message `l`.
     fn under<R>(&self, l: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R;
 }
@@ -313,8 +313,6 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub tables: &'m mut [Rows; MAX_UNIT],
     /// The messages, and those after them.
     pub jobs: &'k [Job],
-    /// Whether the batch is larger than the caches.
-    pub far: bool,
 }
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
@@ -360,8 +358,8 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn fetch(&self, l: usize) {
-        fetch_own::<S, M>(self.s, self.set, &self.jobs[l..], self.far);
+    fn fetch(&self, l: usize, far: bool) {
+        fetch_own::<S, M>(self.s, self.set, &self.jobs[l..], far);
     }
 
     #[inline(always)]
@@ -421,7 +419,7 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const 
                 return one_by_one::<S, G, K, N>((keys, far), jobs, hashing, state);
             }
             for l in 0..N {
-                keys.fetch(l);
+                keys.fetch(l, far);
             }
             match are_equal {
                 true => equal::<S::Unit, G::First, N>(few, keys.lanes(), hashing, state),
@@ -639,7 +637,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
     let mut sums = none;
     let mut places = [none; 2];
     for (l, job) in jobs.iter().enumerate() {
-        keys.fetch(l);
+        keys.fetch(l, far);
         let counters = match counting {
             Some((i, nonce, table)) => {
                 let public = job.nonce_len as usize == nonce;

@@ -274,15 +274,19 @@ fn batches_larger_than_the_caches() {
     let mut draw = Draw::new(16);
     let heap = Heap::new(None);
     for_all(|mode, backend, op| {
-        let lens: Vec<_> = (0..4100)
-            .map(|_| fit(mode, draw.pick(&[2048, 2100, 2303])))
-            .collect();
-        let shapes = Shapes::Alike(draw.below(Shape::COUNT));
-        let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0), KeyUse::Own]);
-        let (keys, samples) = batch(mode, uses, shapes, &lens);
-        let mut comb = comb(backend, backend.max_lanes());
-        let call = any_call(&mut draw, op, keys, &samples);
-        check(&mut comb, &heap, &call, &samples);
+        for uses in [
+            draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0)]),
+            KeyUse::Own,
+        ] {
+            let lens: Vec<_> = (0..4800)
+                .map(|_| fit(mode, draw.pick(&[40, 2048, 2100, 2303])))
+                .collect();
+            let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+            let (keys, samples) = batch(mode, uses, shapes, &lens);
+            let mut comb = comb(backend, backend.max_lanes());
+            let call = any_call(&mut draw, op, keys, &samples);
+            check(&mut comb, &heap, &call, &samples);
+        }
     });
 }
 
