@@ -193,6 +193,10 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
         (key, text, len, nonce, rest),
         #[inline(always)]
         move |key, text, len, nonce, rest| {
+            // Of one chain, and of text alone, registers suffice.
+            if const { !is_chain::<G>() && in_lanes::<G::First>() } {
+                s.align_stack();
+            }
             let mut job = Job::of(text, len, nonce, rest);
             if const { G::First::SHAPE.moved } {
                 { job }.move_to_end(&mut job);
@@ -230,6 +234,16 @@ const fn keeps_tables<G: Program>() -> usize {
     }
 }
 
+/// Up to how many bytes, all of whole blocks, a message by itself is done block by block.
+const fn one_by_one_to<M: Pass>() -> usize {
+    match M::SHAPE.feed {
+        // The cipher waits until a register is put together of the blocks before.
+        Feed::Input if !M::SHAPE.uses.inverse => 128,
+        Feed::Input | Feed::None => 64,
+        _ => 16,
+    }
+}
+
 /// Whether messages are always in lanes: one by one they would only be slower.
 ///
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
@@ -255,8 +269,9 @@ fn one_message<S: Isa, G: Program>(
     by_itself: bool,
 ) {
     if const { !G::TWO && !in_lanes::<G::First>() } {
-        if job.len == 16 {
-            // Whole: a part of a register is slow to read what was just written.
+        // Parts of a register are slow to read what was just written whole, or whole what was written in
+        // parts.
+        if job.len <= const { one_by_one_to::<G::First>() } && job.len.is_multiple_of(16) {
             let n = s.narrow();
             let keys = n.keys(key, G::First::SHAPE.uses);
             return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
@@ -469,6 +484,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         (work, solos, (), (), ()),
         #[inline(always)]
         |work, solos, (), (), ()| {
+            s.align_stack();
             let made;
             let shared = match work.keys {
                 KeySet::Shared(key) => {

@@ -195,12 +195,15 @@ pub(crate) trait Isa: Copy + 'static {
 
     /// Runs `f` compiled for this instruction set: the only crossing.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
-    /// The same with arguments, which stay in registers: those that a closure catches are stored.
+    /// The same with arguments, which stay in registers: those that a closure catches are stored. The
+    /// stack is aligned only by [`align_stack`](Isa::align_stack).
     fn enter_with<A, B, C, D, E, R>(
         self,
         args: (A, B, C, D, E),
         f: impl FnOnce(A, B, C, D, E) -> R,
     ) -> R;
+    /// Has the stack of the function that it is inlined in aligned for registers that are kept there.
+    fn align_stack(self);
 
     /// FIPS 197 section 5.2 for keys of one length, several at once.
     fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey);

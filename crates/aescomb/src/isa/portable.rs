@@ -407,6 +407,9 @@ impl<const N: usize> Isa for Portable<N> {
         f(a, b, c, d, e)
     }
 
+    #[inline(always)]
+    fn align_stack(self) {}
+
     fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
         for (raw, key) in raw.iter().zip(out) {
             expand(raw, key, which);

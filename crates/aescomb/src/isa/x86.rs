@@ -49,13 +49,13 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
 
     fn known() -> bool;
 
-    /// Runs `f` compiled for the features.
+    /// Runs `f` compiled for the features, with the stack aligned.
     ///
     /// # Safety
     /// The CPU has them.
     unsafe fn run<R>(f: impl FnOnce() -> R) -> R;
 
-    /// The same with arguments.
+    /// The same with arguments, and the stack as it is.
     ///
     /// # Safety
     /// As above.
@@ -67,6 +67,9 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
         e: E,
         f: impl FnOnce(A, B, C, D, E) -> R,
     ) -> R;
+
+    /// See [`Isa::align_stack`].
+    fn align_stack();
 }
 
 /// Has the compiler align the stack of the function that it is inlined in, for registers of type `V`
@@ -91,7 +94,7 @@ macro_rules! runs {
     ($features:literal $(, $register:ty)?) => {
         #[target_feature(enable = $features)]
         unsafe fn run<R>(f: impl FnOnce() -> R) -> R {
-            $($crate::isa::x86::align_stack::<$register>();)?
+            Self::align_stack();
             f()
         }
 
@@ -104,8 +107,12 @@ macro_rules! runs {
             e: E,
             f: impl FnOnce(A, B, C, D, E) -> R,
         ) -> R {
-            $($crate::isa::x86::align_stack::<$register>();)?
             f(a, b, c, d, e)
+        }
+
+        #[inline(always)]
+        fn align_stack() {
+            $($crate::isa::x86::align_stack::<$register>();)?
         }
     };
 }
@@ -207,6 +214,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         unsafe { S::run_with(a, b, c, d, e, f) }
     }
 
+    #[inline(always)]
+    fn align_stack(self) {
+        S::align_stack();
+    }
+
     fn expand(self, raw: &[&[u8]], out: &mut [Expanded], which: WhichKey) {
         if S::V::BLOCKS > 1 && raw.len() == 1 {
             return self.narrow().expand(raw, out, which);
@@ -252,13 +264,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     #[inline(always)]
     fn keys(self, key: &Expanded, uses: Uses) -> Self::Keys {
         let made;
-        let dec = match (uses.inverse, key.inverse()) {
-            (false, _) => &key.enc,
-            (true, Some(kept)) => kept,
-            (true, None) => {
-                made = self.invert(key);
-                &made
-            }
+        let dec = if !uses.inverse {
+            &key.enc
+        } else if let Some(kept) = key.inverse() {
+            kept
+        } else {
+            made = self.invert(key);
+            &made
         };
         // SAFETY: the token says the CPU has the features.
         unsafe { broadcast(key, dec, uses) }
