@@ -8,7 +8,7 @@ use crate::about::{Limits, UNLIMITED};
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
 #[cfg(target_arch = "x86_64")]
-use crate::isa::Vaes512;
+use crate::isa::{Isa, Vaes512};
 use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint};
 use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Mode, Op};
@@ -30,6 +30,19 @@ fn vectors() -> Option<Vectors> {
     return Vaes512::known();
     #[cfg(not(target_arch = "x86_64"))]
     None
+}
+
+/// What `f` makes, compiled for the vectors with which batches are checked; `None` if this CPU has
+/// none.
+#[inline(always)]
+pub(crate) fn in_vectors<R>(f: impl FnOnce() -> R) -> Option<R> {
+    #[cfg(target_arch = "x86_64")]
+    return vectors().map(|s| s.enter(f));
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = f;
+        None
+    }
 }
 
 /// What messages of a mode and an operation may be: small numbers that depend on nothing

@@ -1,6 +1,6 @@
 //! Batches: what a call works on, in forms that feed one engine.
 
-use crate::admission::{Bounds, Call, SIGN, is_short};
+use crate::admission::{Bounds, Call, SIGN, in_vectors, is_short};
 use crate::block::Aligned;
 use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
@@ -147,6 +147,7 @@ impl<'a, O: Offset> Layout<'a, O> {
             Layout::Ring { stride, lengths } => {
                 let mut start = range.start.saturating_mul(stride);
                 let most = stride.min(SIGN - 1);
+                let ends = range.end.saturating_sub(1).checked_mul(stride).is_some();
                 for (len, it) in lengths[range].iter().zip(them) {
                     let len = get(*len);
                     let left = end.wrapping_sub(start);
@@ -155,43 +156,97 @@ impl<'a, O: Offset> Layout<'a, O> {
                         it,
                         (start, len, most.min(left), wrong | most.wrapping_sub(len)),
                     );
-                    start = start.saturating_add(stride);
+                    start = start.wrapping_add(stride);
                 }
-                0
+                // A start that overflows is wrong, but may not look so.
+                if ends { 0 } else { SIGN }
             }
         }
     }
 
-    /// Walks over messages `range`, of which starts and lengths are `put` into `them`. A function
-    /// of its own for each column: few values are in use at a time.
+    /// Walks over messages `range`, whose starts and lengths are `put` into `jobs`, if there are any.
+    /// `least`: the fewest bytes of one. A function of its own for each column: few values are in use
+    /// at a time.
     #[inline(never)]
-    fn column<T>(
+    fn column(
         &self,
         range: Range<usize>,
         end: usize,
+        least: usize,
+        jobs: &mut [Job],
+        mut put: impl FnMut(&mut Job, usize, usize),
+    ) -> Column {
+        let about = (end, self.place(range.start, end).1, least);
+        if range.len() >= FEW {
+            let (range, put) = (range.clone(), &mut put);
+            let column = in_vectors(
+                #[inline(always)]
+                || self.look_then_put(range, about, jobs, put),
+            );
+            if let Some(column) = column {
+                return column;
+            }
+        }
+        match jobs.is_empty() {
+            true => self.look(range, about, core::iter::repeat(()), |(), _, _| ()),
+            false => self.look(range, about, jobs.iter_mut(), put),
+        }
+    }
+
+    /// The same for many messages: some are looked at together, and then put into their jobs.
+    #[inline(always)]
+    fn look_then_put(
+        &self,
+        range: Range<usize>,
+        about: (usize, usize, usize),
+        jobs: &mut [Job],
+        put: &mut impl FnMut(&mut Job, usize, usize),
+    ) -> Column {
+        if jobs.is_empty() {
+            return self.look(range, about, core::iter::repeat(()), |(), _, _| ());
+        }
+        let (mut starts, mut lengths) = ([0; TOGETHER], [0; TOGETHER]);
+        let mut column = Column::default();
+        for (first, jobs) in range.step_by(TOGETHER).zip(jobs.chunks_mut(TOGETHER)) {
+            let n = jobs.len();
+            let (starts, lengths) = (&mut starts[..n], &mut lengths[..n]);
+            let them = starts.iter_mut().zip(&mut *lengths);
+            let more = self.look(
+                first..first + n,
+                about,
+                them,
+                #[inline(always)]
+                |(to_start, to_len), start, len| (*to_start, *to_len) = (start, len),
+            );
+            column.add(more);
+            for ((job, start), len) in jobs.iter_mut().zip(starts).zip(lengths) {
+                put(job, *start, *len);
+            }
+        }
+        column
+    }
+
+    /// The same with what it is put into one by one: `about` has the buffer's end, the first
+    /// length of all and the least.
+    #[inline(always)]
+    fn look<T>(
+        &self,
+        range: Range<usize>,
+        (end, first, least): (usize, usize, usize),
         them: impl Iterator<Item = T>,
         mut put: impl FnMut(T, usize, usize),
     ) -> Column {
         by_layout!(self, layout => {
-            let (_, first, ..) = layout.place(range.start, end);
-            let (mut wrong, mut lengths, mut differences) = (0, 0, 0);
+            let mut column = Column::default();
             let of_all = layout.walk(range, end, them, |it, (start, len, _, bad)| {
-                wrong |= bad;
-                lengths |= len;
-                differences |= len ^ first;
+                column.wrong |= bad | len.wrapping_sub(least);
+                column.lengths |= len;
+                column.differences |= len ^ first;
                 put(it, start, len);
             });
-            Column {
-                wrong: wrong | of_all,
-                lengths,
-                differences,
-            }
+            column.wrong |= of_all;
+            column
         })
-    }
-
-    /// The same where there is nothing to put anywhere.
-    fn seen(&self, range: Range<usize>, end: usize) -> Column {
-        self.column(range, end, core::iter::repeat(()), |(), _, _| ())
     }
 
     /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
@@ -898,32 +953,22 @@ impl<O: Offset> Packed<'_, O> {
         let layout = &self.layout;
         let (mut wrong, mut good) = (0, true);
         let fits = self.fits_where_it_is(&bounds);
-        let texts = match MAKE {
-            true => layout.column(
-                range.clone(),
-                src_end,
-                jobs.iter_mut(),
-                |job, start, len| {
-                    one_by_one();
-                    (job.src, job.len) = (src.wrapping_add(start), len);
-                    job.dst = dst.wrapping_add(start);
-                },
-            ),
-            false => layout.seen(range.clone(), src_end),
-        };
+        // Others have it looked at with their room.
+        let least = if fits { bounds.least() } else { 0 };
+        let texts = layout.column(
+            range.clone(),
+            src_end,
+            least,
+            jobs,
+            #[inline(always)]
+            |job, start, len| {
+                one_by_one();
+                (job.src, job.len) = (src.wrapping_add(start), len);
+                job.dst = dst.wrapping_add(start);
+            },
+        );
         if fits {
             good &= bounds.fit(texts.lengths, usize::MAX).0;
-            if bounds.least() > 0 {
-                let mut below = 0;
-                let mut see = |len: usize| below |= len.wrapping_sub(bounds.least());
-                if MAKE {
-                    jobs.iter().for_each(|job| see(job.len));
-                } else {
-                    let none = core::iter::repeat(());
-                    layout.column(range.clone(), src_end, none, |(), _, len| see(len));
-                }
-                wrong |= below;
-            }
         } else {
             for (k, i) in range.clone().enumerate() {
                 let (start, room, bad) = self.result(i);
@@ -939,19 +984,20 @@ impl<O: Offset> Packed<'_, O> {
             }
         }
         let data = match &self.data_layout {
-            Some(layout) if MAKE => {
+            Some(layout) => {
                 let start_of_all = self.data.as_ptr();
                 layout.column(
                     range.clone(),
                     self.data.len(),
-                    jobs.iter_mut(),
+                    0,
+                    jobs,
+                    #[inline(always)]
                     |job, start, len| {
                         one_by_one();
                         (job.data, job.data_len) = (start_of_all.wrapping_add(start), len);
                     },
                 )
             }
-            Some(layout) => layout.seen(range.clone(), self.data.len()),
             None => Column::default(),
         };
         wrong |= texts.wrong | data.wrong;
@@ -992,17 +1038,23 @@ impl<O: Offset> Packed<'_, O> {
     /// What is left to write to jobs of messages from `first` on.
     #[inline(always)]
     fn complete(&self, first: usize, jobs: &mut [Job]) {
-        let (nonces, tags) = (self.nonces.as_ptr(), self.tags.src.cast_mut());
-        if self.nonce.bytes > 0 {
-            for (k, job) in jobs.iter_mut().enumerate() {
+        if self.nonce.bytes | self.tag.bytes > 0 {
+            // A column that is not there has null for each.
+            let (mut nonce, nonces) = match self.nonce.bytes {
+                0 => (core::ptr::null(), 0),
+                _ => (self.nonces.as_ptr(), self.nonce.stride),
+            };
+            let (mut tag, tags) = match self.tag.bytes {
+                0 => (core::ptr::null_mut(), 0),
+                _ => (self.tags.src.cast_mut(), self.tag.stride),
+            };
+            nonce = nonce.wrapping_add(first.wrapping_mul(nonces));
+            tag = tag.wrapping_add(first.wrapping_mul(tags));
+            for job in jobs.iter_mut() {
                 one_by_one();
-                job.nonce = nonces.wrapping_add((first + k).wrapping_mul(self.nonce.stride));
-            }
-        }
-        if self.tag.bytes > 0 {
-            for (k, job) in jobs.iter_mut().enumerate() {
-                one_by_one();
-                job.tag = tags.wrapping_add((first + k).wrapping_mul(self.tag.stride));
+                (job.nonce, job.tag) = (nonce, tag);
+                nonce = nonce.wrapping_add(nonces);
+                tag = tag.wrapping_add(tags);
             }
         }
         if let Some(keys) = self.keys {
@@ -1035,15 +1087,30 @@ impl<O: Offset> Packed<'_, O> {
     }
 }
 
+/// So many messages are looked at together, for vectors: columns are memory that another program part
+/// may change, and jobs get what was looked at.
+const TOGETHER: usize = 64;
+/// Of fewer, each is looked at and put at once.
+const FEW: usize = 32;
+
 /// What was seen of texts or of associated data.
 #[derive(Clone, Copy, Default)]
 struct Column {
-    /// Has [`SIGN`] set if one lies outside the buffer.
+    /// Has [`SIGN`] set if one lies outside the buffer or is too short.
     wrong: usize,
     /// Bits of lengths.
     lengths: usize,
     /// Bits in which lengths differ.
     differences: usize,
+}
+
+impl Column {
+    #[inline(always)]
+    fn add(&mut self, more: Column) {
+        self.wrong |= more.wrong;
+        self.lengths |= more.lengths;
+        self.differences |= more.differences;
+    }
 }
 
 /// What was seen of some messages of a packed batch.
@@ -1152,6 +1219,9 @@ mod tests {
     /// A walk over several messages finds wrong what is wrong with any of them.
     #[test]
     fn walks_find_what_is_refused() {
+        let seen = |layout: &Layout<'_, u64>, range, end| {
+            layout.column(range, end, 0, &mut [], |_, _, _| ()).wrong
+        };
         for end in [0, 16, 100, isize::MAX as usize] {
             for a in NUMBERS {
                 for b in NUMBERS {
@@ -1159,7 +1229,7 @@ mod tests {
                         for d in NUMBERS {
                             let offsets = [a, b, c, d];
                             let layout = Layout::Offsets(&offsets);
-                            let wrong = layout.seen(0..3, end).wrong;
+                            let wrong = seen(&layout, 0..3, end);
                             let refused = (0..3).any(|i| layout.check(i, end).is_err());
                             assert_eq!(wrong & SIGN != 0, refused, "{offsets:?} {end}");
                             let (starts, lengths) = (&[a, b], &[c, d]);
@@ -1168,7 +1238,7 @@ mod tests {
                                 Layout::Slots { starts, lengths },
                                 Layout::Ring { stride, lengths },
                             ] {
-                                let wrong = layout.seen(0..2, end).wrong;
+                                let wrong = seen(&layout, 0..2, end);
                                 let refused = (0..2).any(|i| layout.check(i, end).is_err());
                                 assert_eq!(wrong & SIGN != 0, refused, "{layout:?} {end}");
                             }
