@@ -199,8 +199,8 @@ fn races(record: &Record, wanted: impl Fn(&Race) -> bool) -> String {
     );
     for race in record.races.iter().filter(|race| wanted(race)) {
         let target = match (race.target, race.met) {
-            (Some(target), Some(true)) => format!("{target:.1}, met"),
-            (Some(target), Some(false)) => format!("{target:.1}, missed"),
+            (Some(target), Some(true)) => format!("{target:?}, met"),
+            (Some(target), Some(false)) => format!("{target:?}, missed"),
             _ => "–".into(),
         };
         let _ = writeln!(

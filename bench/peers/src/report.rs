@@ -242,7 +242,7 @@ impl Best {
     fn verdict(&self) -> String {
         match (self.target, self.met) {
             (Some(target), Some(met)) => {
-                format!("{target:.1} {}", if met { "met" } else { "missed" })
+                format!("{target:?} {}", if met { "met" } else { "missed" })
             }
             _ => String::new(),
         }
@@ -392,8 +392,8 @@ fn ratios(rows: &[&Row]) -> String {
         let missed = best.iter().filter(|best| best.met == Some(false)).count();
         row.push(match best.first().and_then(|best| best.target) {
             None => String::new(),
-            Some(target) if missed == 0 => format!("{target:.1} met"),
-            Some(target) => format!("{target:.1} missed {missed} times"),
+            Some(target) if missed == 0 => format!("{target:?} met"),
+            Some(target) => format!("{target:?} missed {missed} times"),
         });
         table.add_row(row);
     }

@@ -2,296 +2,16 @@
 
 use crate::admission::{Bounds, Call, SIGN, in_vectors, is_short};
 use crate::block::Aligned;
-use crate::error::{Allowed, Error, Field, Given};
+use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
 use crate::job::{ATTACHED, Alike, Job, RECEIVED, SHORT_STRETCH, disjoint, one_by_one};
 use crate::key_set::KeySet;
+use crate::layout::{Column, FEW, Layout, Offset, TOGETHER, by_layout};
 use crate::message::{Message, jobs, jobs_mut, length};
 use crate::status::Status;
 use crate::text::Text;
 use alloc::vec::Vec;
 use core::ops::Range;
-
-/// A type of offsets into a packed buffer: `u32`, `i32`, `u64`, `i64`, `usize`.
-pub trait Offset: Copy + Send + Sync + sealed::Sealed {
-    #[doc(hidden)]
-    fn get(self) -> Option<usize>;
-}
-
-macro_rules! offset {
-    ($($t:ty)*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Offset for $t {
-            #[inline(always)]
-            fn get(self) -> Option<usize> {
-                usize::try_from(self).ok()
-            }
-        }
-    )*};
-}
-offset!(u32 i32 u64 i64 usize);
-
-/// Where messages lie in a buffer.
-#[derive(Clone, Copy, Debug)]
-pub enum Layout<'a, O> {
-    /// One after the other: message `i` is from `offsets[i]` to
-    /// `offsets[i + 1]`, as in an Arrow binary column.
-    Offsets(&'a [O]),
-    /// Message `i` begins at `starts[i]` and has `lengths[i]` bytes; they are in
-    /// ascending order and do not overlap.
-    Slots {
-        /// First byte of every message.
-        starts: &'a [O],
-        /// Bytes of every message.
-        lengths: &'a [O],
-    },
-    /// Message `i` begins at `i * stride` and has `lengths[i]` bytes, as in a
-    /// ring of packets.
-    Ring {
-        /// Bytes from one message's beginning to the next one's.
-        stride: usize,
-        /// Bytes of every message, at most `stride` each.
-        lengths: &'a [O],
-    },
-}
-
-/// See [`Layout::place`].
-type Place = (usize, usize, usize, usize);
-
-/// `$body` with `$layout` of a kind that is known: it is asked for once for all messages.
-macro_rules! by_layout {
-    ($of:expr, $layout:ident => $body:expr) => {
-        match $of {
-            $layout @ Layout::Offsets(_) => $body,
-            $layout @ Layout::Slots { .. } => $body,
-            $layout @ Layout::Ring { .. } => $body,
-        }
-    };
-}
-
-impl<'a, O: Offset> Layout<'a, O> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Layout::Offsets(offsets) => offsets.len().saturating_sub(1),
-            Layout::Slots { lengths, .. } | Layout::Ring { lengths, .. } => lengths.len(),
-        }
-    }
-
-    /// The layout of some of the messages, and how many bytes of the buffer lie before it.
-    fn part(&self, range: &Range<usize>) -> (Layout<'a, O>, usize) {
-        match *self {
-            Layout::Offsets(offsets) => (Layout::Offsets(&offsets[range.start..=range.end]), 0),
-            Layout::Slots { starts, lengths } => {
-                let (starts, lengths) = (&starts[range.clone()], &lengths[range.clone()]);
-                (Layout::Slots { starts, lengths }, 0)
-            }
-            Layout::Ring { stride, lengths } => {
-                let lengths = &lengths[range.clone()];
-                let start = range.start.saturating_mul(stride);
-                (Layout::Ring { stride, lengths }, start)
-            }
-        }
-    }
-
-    /// Start, length and room of message `i` in a buffer that ends at `end`; the last result
-    /// has [`SIGN`] set where [`Layout::check`] refuses it, and is made without a branch for
-    /// each rule. No buffer has so many bytes: lengths that have it are wrong, and so are
-    /// differences that fall below zero.
-    #[inline(always)]
-    pub(crate) fn place(&self, i: usize, end: usize) -> Place {
-        let mut place = (0, 0, 0, 0);
-        let of_all = self.walk(i..i + 1, end, core::iter::once(()), |(), of_i| place = of_i);
-        (place.0, place.1, place.2, place.3 | of_all)
-    }
-
-    /// The same of messages `range`, in their order, each with one of `them`; all are inside the
-    /// buffer only if the result has no [`SIGN`], either.
-    #[inline(always)]
-    fn walk<T>(
-        &self,
-        range: Range<usize>,
-        end: usize,
-        them: impl Iterator<Item = T>,
-        mut f: impl FnMut(T, Place),
-    ) -> usize {
-        let get = |offset: O| offset.get().unwrap_or(usize::MAX);
-        match *self {
-            Layout::Offsets(offsets) => {
-                let first = get(offsets[range.start]);
-                let mut from = first;
-                for (to, it) in offsets[range.start + 1..=range.end].iter().zip(them) {
-                    let to = get(*to);
-                    let len = to.wrapping_sub(from);
-                    f(it, (from, len, len, to | len));
-                    from = to;
-                }
-                // Without SIGN in any `to` and length, offsets ascend, and the last bounds all.
-                first | end.wrapping_sub(from)
-            }
-            Layout::Slots { starts, lengths } => {
-                // It was found good before.
-                let mut before = match range.start {
-                    0 => 0,
-                    i => get(starts[i - 1]).wrapping_add(get(lengths[i - 1])),
-                };
-                let of_starts = starts[range.clone()].iter();
-                for ((start, len), it) in of_starts.zip(&lengths[range]).zip(them) {
-                    let (start, len) = (get(*start), get(*len));
-                    let left = end.wrapping_sub(start);
-                    let wrong = start | len | left | left.wrapping_sub(len);
-                    f(it, (start, len, len, wrong | start.wrapping_sub(before)));
-                    before = start.wrapping_add(len);
-                }
-                0
-            }
-            Layout::Ring { stride, lengths } => {
-                let mut start = range.start.saturating_mul(stride);
-                let most = stride.min(SIGN - 1);
-                let ends = range.end.saturating_sub(1).checked_mul(stride).is_some();
-                for (len, it) in lengths[range].iter().zip(them) {
-                    let len = get(*len);
-                    let left = end.wrapping_sub(start);
-                    let wrong = start | len | left | left.wrapping_sub(len);
-                    f(
-                        it,
-                        (start, len, most.min(left), wrong | most.wrapping_sub(len)),
-                    );
-                    start = start.wrapping_add(stride);
-                }
-                // A start that overflows is wrong, but may not look so.
-                if ends { 0 } else { SIGN }
-            }
-        }
-    }
-
-    /// Walks over messages `range`, whose starts and lengths are `put` into `jobs`, if there are any.
-    /// `least`: the fewest bytes of one. A function of its own for each column: few values are in use
-    /// at a time.
-    #[inline(never)]
-    fn column(
-        &self,
-        range: Range<usize>,
-        end: usize,
-        least: usize,
-        jobs: &mut [Job],
-        mut put: impl FnMut(&mut Job, usize, usize),
-    ) -> Column {
-        let about = (end, self.place(range.start, end).1, least);
-        if range.len() >= FEW {
-            let (range, put) = (range.clone(), &mut put);
-            let column = in_vectors(
-                #[inline(always)]
-                || self.look_then_put(range, about, jobs, put),
-            );
-            if let Some(column) = column {
-                return column;
-            }
-        }
-        match jobs.is_empty() {
-            true => self.look(range, about, core::iter::repeat(()), |(), _, _| ()),
-            false => self.look(range, about, jobs.iter_mut(), put),
-        }
-    }
-
-    /// The same for many messages: some are looked at together, and then put into their jobs.
-    #[inline(always)]
-    fn look_then_put(
-        &self,
-        range: Range<usize>,
-        about: (usize, usize, usize),
-        jobs: &mut [Job],
-        put: &mut impl FnMut(&mut Job, usize, usize),
-    ) -> Column {
-        if jobs.is_empty() {
-            return self.look(range, about, core::iter::repeat(()), |(), _, _| ());
-        }
-        let (mut starts, mut lengths) = ([0; TOGETHER], [0; TOGETHER]);
-        let mut column = Column::default();
-        for (first, jobs) in range.step_by(TOGETHER).zip(jobs.chunks_mut(TOGETHER)) {
-            let n = jobs.len();
-            let (starts, lengths) = (&mut starts[..n], &mut lengths[..n]);
-            let them = starts.iter_mut().zip(&mut *lengths);
-            let more = self.look(
-                first..first + n,
-                about,
-                them,
-                #[inline(always)]
-                |(to_start, to_len), start, len| (*to_start, *to_len) = (start, len),
-            );
-            column.add(more);
-            for ((job, start), len) in jobs.iter_mut().zip(starts).zip(lengths) {
-                put(job, *start, *len);
-            }
-        }
-        column
-    }
-
-    /// The same with what it is put into one by one: `about` has the buffer's end, the first
-    /// length of all and the least.
-    #[inline(always)]
-    fn look<T>(
-        &self,
-        range: Range<usize>,
-        (end, first, least): (usize, usize, usize),
-        them: impl Iterator<Item = T>,
-        mut put: impl FnMut(T, usize, usize),
-    ) -> Column {
-        by_layout!(self, layout => {
-            let mut column = Column::default();
-            let of_all = layout.walk(range, end, them, |it, (start, len, _, bad)| {
-                column.wrong |= bad | len.wrapping_sub(least);
-                column.lengths |= len;
-                column.differences |= len ^ first;
-                put(it, start, len);
-            });
-            column.wrong |= of_all;
-            column
-        })
-    }
-
-    /// What is wrong with the place of message `i` in a buffer that ends at `end`, if
-    /// anything.
-    pub(crate) fn check(&self, i: usize, end: usize) -> Result<(), Error> {
-        let bad = |given: Option<usize>, allowed| {
-            let given = given.map_or(Given::Negative, Given::Number);
-            Err(Error::new(Field::Offset, given, allowed))
-        };
-        let (start, len) = match self {
-            Layout::Offsets(offsets) => match (offsets[i].get(), offsets[i + 1].get()) {
-                (Some(from), Some(to)) if from <= to => (from, to - from),
-                (Some(from), Some(to)) => return bad(Some(to), Allowed::AtLeast(from)),
-                _ => return bad(None, Allowed::AtMost(end)),
-            },
-            Layout::Slots { starts, lengths } => {
-                let (Some(start), Some(len)) = (starts[i].get(), lengths[i].get()) else {
-                    return bad(None, Allowed::AtMost(end));
-                };
-                if i > 0 {
-                    // Its predecessor was found good before it.
-                    let before =
-                        starts[i - 1].get().unwrap_or(0) + lengths[i - 1].get().unwrap_or(0);
-                    if start < before {
-                        return bad(Some(start), Allowed::AtLeast(before));
-                    }
-                }
-                (start, len)
-            }
-            Layout::Ring { stride, lengths } => {
-                let Some(len) = lengths[i].get() else {
-                    return bad(None, Allowed::AtMost(*stride));
-                };
-                if len > *stride {
-                    return bad(Some(len), Allowed::AtMost(*stride));
-                }
-                (i.saturating_mul(*stride), len)
-            }
-        };
-        if start > end || len > end - start {
-            return bad(Some(start.saturating_add(len)), Allowed::AtMost(end));
-        }
-        Ok(())
-    }
-}
 
 /// Nonces or tags of a packed batch: column bytes and the distance between two
 /// entries.
@@ -472,8 +192,6 @@ impl<'a, O: Offset> Packed<'a, O> {
 
 pub(crate) mod sealed {
     use super::{Alike, Call, Error, Expanded, Job, Made, Range, Status, Vec};
-
-    pub trait Sealed {}
 
     /// What the engine asks of a batch. `pub` in a private module: nobody else
     /// can implement or call it.
@@ -950,39 +668,28 @@ impl<O: Offset> Packed<'_, O> {
             ..
         } = self.text;
         let bounds = call.bounds(self.attached);
-        let layout = &self.layout;
-        let (mut wrong, mut good) = (0, true);
+        let mut good = true;
         let fits = self.fits_where_it_is(&bounds);
-        // Others have it looked at with their room.
-        let least = if fits { bounds.least() } else { 0 };
-        let texts = layout.column(
-            range.clone(),
-            src_end,
-            least,
-            jobs,
-            #[inline(always)]
-            |job, start, len| {
-                one_by_one();
-                (job.src, job.len) = (src.wrapping_add(start), len);
-                job.dst = dst.wrapping_add(start);
-            },
-        );
-        if fits {
+        let texts = if fits {
+            let texts = self.layout.column(
+                range.clone(),
+                src_end,
+                bounds.least(),
+                jobs,
+                #[inline(always)]
+                |job, start, len| {
+                    one_by_one();
+                    (job.src, job.len) = (src.wrapping_add(start), len);
+                    job.dst = dst.wrapping_add(start);
+                },
+            );
             good &= bounds.fit(texts.lengths, usize::MAX).0;
+            texts
         } else {
-            for (k, i) in range.clone().enumerate() {
-                let (start, room, bad) = self.result(i);
-                wrong |= bad;
-                if MAKE {
-                    let job = &mut jobs[k];
-                    (job.dst, job.dst_len) = (dst.wrapping_add(start), room);
-                    job.src_len = job.len;
-                    good &= bounds.fit(job.len, room).0;
-                } else {
-                    good &= bounds.fit(layout.place(i, src_end).1, room).0;
-                }
-            }
-        }
+            let (texts, fit) = self.texts_and_results(&bounds, range.clone(), jobs);
+            good &= fit;
+            texts
+        };
         let data = match &self.data_layout {
             Some(layout) => {
                 let start_of_all = self.data.as_ptr();
@@ -1000,9 +707,8 @@ impl<O: Offset> Packed<'_, O> {
             }
             None => Column::default(),
         };
-        wrong |= texts.wrong | data.wrong;
         let seen = Seen {
-            good: good && wrong & SIGN == 0,
+            good: good && (texts.wrong | data.wrong) & SIGN == 0,
             short: is_short(texts.lengths | data.lengths),
             texts: texts.differences == 0,
             data: data.differences == 0,
@@ -1016,6 +722,124 @@ impl<O: Offset> Packed<'_, O> {
             }
         }
         seen
+    }
+
+    /// Looks at texts and at places of results; whether each has room there. Both are put into
+    /// `jobs`, if there are any.
+    #[inline(never)]
+    fn texts_and_results(
+        &self,
+        bounds: &Bounds,
+        range: Range<usize>,
+        jobs: &mut [Job],
+    ) -> (Column, bool) {
+        if range.len() >= FEW / 2 {
+            let (range, jobs) = (range.clone(), &mut *jobs);
+            let seen = in_vectors(
+                #[inline(always)]
+                || self.look_at_both(bounds, range, jobs),
+            );
+            if let Some(seen) = seen {
+                return seen;
+            }
+        }
+        let Text { src, src_len, .. } = self.text;
+        let mut texts = self.layout.column(
+            range.clone(),
+            src_len,
+            0,
+            jobs,
+            #[inline(always)]
+            |job, start, len| {
+                one_by_one();
+                (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
+            },
+        );
+        let mut good = true;
+        for (k, i) in range.enumerate() {
+            let (start, room, bad) = self.result(i);
+            texts.wrong |= bad;
+            let len = match jobs.get_mut(k) {
+                Some(job) => {
+                    (job.dst, job.dst_len) = (self.text.dst.wrapping_add(start), room);
+                    job.len
+                }
+                None => self.layout.place(i, src_len).1,
+            };
+            good &= bounds.fit(len, room).0;
+        }
+        (texts, good)
+    }
+
+    /// The same, some together.
+    #[inline(always)]
+    fn look_at_both(
+        &self,
+        bounds: &Bounds,
+        range: Range<usize>,
+        jobs: &mut [Job],
+    ) -> (Column, bool) {
+        let Text {
+            src,
+            src_len,
+            dst,
+            dst_len,
+            ..
+        } = self.text;
+        let about = (src_len, self.layout.place(range.start, src_len).1, 0);
+        let (mut starts, mut lengths) = ([0; TOGETHER], [0; TOGETHER]);
+        let (mut results, mut rooms) = ([0; TOGETHER], [0; TOGETHER]);
+        let (mut texts, mut good) = (Column::default(), true);
+        for from in range.clone().step_by(TOGETHER) {
+            let n = (range.end - from).min(TOGETHER);
+            let these = from..from + n;
+            let (starts, lengths) = (&mut starts[..n], &mut lengths[..n]);
+            let (results, rooms) = (&mut results[..n], &mut rooms[..n]);
+            let to = starts.iter_mut().zip(&mut *lengths).zip(&mut *rooms);
+            texts.add(self.layout.look(
+                these.clone(),
+                about,
+                to,
+                #[inline(always)]
+                |((to_start, to_len), to_room), (start, len, room)| {
+                    (*to_start, *to_len, *to_room) = (start, len, room);
+                },
+            ));
+            match &self.output {
+                Some(output) => {
+                    let of_results = output.look(
+                        these,
+                        (dst_len, 0, 0),
+                        results.iter_mut().zip(&mut *rooms),
+                        #[inline(always)]
+                        |(to_start, to_room), (start, room, _)| {
+                            (*to_start, *to_room) = (start, room);
+                        },
+                    );
+                    texts.wrong |= of_results.wrong;
+                }
+                None => {
+                    results.copy_from_slice(starts);
+                    for (room, start) in rooms.iter_mut().zip(&*starts) {
+                        *room = (*room).min(dst_len.saturating_sub(*start));
+                    }
+                }
+            }
+            for (len, room) in lengths.iter().zip(&*rooms) {
+                good &= bounds.fit(*len, *room).0;
+            }
+            if jobs.is_empty() {
+                continue;
+            }
+            let them = starts.iter().zip(lengths).zip(results.iter().zip(rooms));
+            let jobs = &mut jobs[from - range.start..][..n];
+            for (job, ((start, len), (result, room))) in jobs.iter_mut().zip(them) {
+                one_by_one();
+                (job.src, job.src_len, job.len) = (src.wrapping_add(*start), *len, *len);
+                (job.dst, job.dst_len) = (dst.wrapping_add(*result), *room);
+            }
+        }
+        (texts, good)
     }
 
     /// Start and room of the result of message `i` in the destination; the last number has
@@ -1087,32 +911,6 @@ impl<O: Offset> Packed<'_, O> {
     }
 }
 
-/// So many messages are looked at together, for vectors: columns are memory that another program part
-/// may change, and jobs get what was looked at.
-const TOGETHER: usize = 64;
-/// Of fewer, each is looked at and put at once.
-const FEW: usize = 32;
-
-/// What was seen of texts or of associated data.
-#[derive(Clone, Copy, Default)]
-struct Column {
-    /// Has [`SIGN`] set if one lies outside the buffer or is too short.
-    wrong: usize,
-    /// Bits of lengths.
-    lengths: usize,
-    /// Bits in which lengths differ.
-    differences: usize,
-}
-
-impl Column {
-    #[inline(always)]
-    fn add(&mut self, more: Column) {
-        self.wrong |= more.wrong;
-        self.lengths |= more.lengths;
-        self.differences |= more.differences;
-    }
-}
-
 /// What was seen of some messages of a packed batch.
 struct Seen {
     /// They lie inside their buffers, and their lengths are good.
@@ -1161,91 +959,3 @@ impl Made {
 }
 
 impl<O: Offset> Batch for Packed<'_, O> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MOST: u64 = i64::MAX as u64;
-    /// Offsets and lengths about the ends of buffers and of types.
-    const NUMBERS: [u64; 12] = [
-        0,
-        1,
-        15,
-        16,
-        17,
-        99,
-        100,
-        101,
-        MOST - 1,
-        MOST,
-        MOST + 1,
-        u64::MAX,
-    ];
-
-    /// Sums and differences of lengths overflow in `place`; what it says must be what `check`
-    /// says, wherever the message before is good.
-    #[test]
-    fn places_are_wrong_where_they_are_refused() {
-        let agree = |layout: Layout<'_, u64>, i: usize, end: usize| {
-            let (start, len, room, wrong) = layout.place(i, end);
-            let refused = layout.check(i, end).is_err();
-            assert_eq!(wrong & SIGN != 0, refused, "{layout:?} {i} {end}");
-            assert!(refused || start + len <= end && len <= room && start + room <= end);
-        };
-        for end in [0, 16, 100, isize::MAX as usize] {
-            for a in NUMBERS {
-                for b in NUMBERS {
-                    agree(Layout::Offsets(&[a, b]), 0, end);
-                    let (starts, lengths) = ([a, 16], [b, 16]);
-                    let slots = Layout::Slots {
-                        starts: &starts,
-                        lengths: &lengths,
-                    };
-                    agree(slots, 0, end);
-                    if slots.check(0, end).is_ok() {
-                        agree(slots, 1, end);
-                    }
-                    for i in [0, 1] {
-                        let stride = a as usize;
-                        let lengths = &[b, b];
-                        agree(Layout::Ring { stride, lengths }, i, end);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A walk over several messages finds wrong what is wrong with any of them.
-    #[test]
-    fn walks_find_what_is_refused() {
-        let seen = |layout: &Layout<'_, u64>, range, end| {
-            layout.column(range, end, 0, &mut [], |_, _, _| ()).wrong
-        };
-        for end in [0, 16, 100, isize::MAX as usize] {
-            for a in NUMBERS {
-                for b in NUMBERS {
-                    for c in NUMBERS {
-                        for d in NUMBERS {
-                            let offsets = [a, b, c, d];
-                            let layout = Layout::Offsets(&offsets);
-                            let wrong = seen(&layout, 0..3, end);
-                            let refused = (0..3).any(|i| layout.check(i, end).is_err());
-                            assert_eq!(wrong & SIGN != 0, refused, "{offsets:?} {end}");
-                            let (starts, lengths) = (&[a, b], &[c, d]);
-                            let stride = a as usize;
-                            for layout in [
-                                Layout::Slots { starts, lengths },
-                                Layout::Ring { stride, lengths },
-                            ] {
-                                let wrong = seen(&layout, 0..2, end);
-                                let refused = (0..2).any(|i| layout.check(i, end).is_err());
-                                assert_eq!(wrong & SIGN != 0, refused, "{layout:?} {end}");
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}

@@ -51,11 +51,11 @@ mod wide;
 pub use values::{Numeral, Values};
 
 use crate::backend::Backend;
-use crate::batch::{Layout, Offset};
 use crate::block::Block;
 use crate::comb::Comb;
 use crate::error::{Allowed, Error, Field, available};
 use crate::key::Key;
+use crate::layout::{Layout, Offset};
 use crate::message::Message;
 use crate::modes::Ecb;
 use crate::text::Text;

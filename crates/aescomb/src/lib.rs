@@ -98,6 +98,7 @@ mod key_calls;
 mod key_set;
 mod keys;
 mod lane_keys;
+mod layout;
 mod message;
 mod messages;
 #[cfg(feature = "research")]
@@ -124,11 +125,12 @@ mod team;
 mod text;
 
 pub use backend::Backend;
-pub use batch::{Batch, Layout, MessageResult, Offset, Packed};
+pub use batch::{Batch, MessageResult, Packed};
 pub use comb::Comb;
 pub use error::{Allowed, Error, Failed, Field, Given, OpenError};
 pub use key::{AnyKey, Key};
 pub use keys::Keys;
+pub use layout::{Layout, Offset};
 pub use message::Message;
 pub use messages::Messages;
 pub use mode::{Algorithm, Info, KEY_BYTES, Kind, Lengths, Mode, Op};

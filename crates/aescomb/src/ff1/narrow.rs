@@ -4,8 +4,8 @@
 use super::arithmetic::{Modulus, Small, Word};
 use super::values::{Numeral, Values};
 use super::{Form, Memory, Run, Way, room};
-use crate::batch::Offset;
 use crate::block::Block;
+use crate::layout::Offset;
 
 /// Values that are done together: as many as keep AES busy, with what is computed of them in
 /// the nearest cache.

@@ -3,9 +3,9 @@
 
 use super::{Ff1, MAX_LEN, MAX_TWEAK};
 use crate::admission::SIGN;
-use crate::batch::{Layout, Offset};
 use crate::comb::check_count;
 use crate::error::{Allowed, Error, Field};
+use crate::layout::{Layout, Offset};
 use core::mem::MaybeUninit;
 
 /// Numerals: `u16` for any radix, `u8` for characters of an alphabet.

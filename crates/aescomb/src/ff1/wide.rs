@@ -4,8 +4,8 @@
 use super::arithmetic::Big;
 use super::values::{Numeral, Values};
 use super::{Memory, Run, Way, room};
-use crate::batch::Offset;
 use crate::block::Block;
+use crate::layout::Offset;
 use alloc::vec::Vec;
 
 /// Memory that values which are done together take, in bytes, and the most of them.
