@@ -114,6 +114,7 @@ unsafe fn kind<const FOREIGN: bool, const KIND: u8>(
             #[inline(always)]
             // SAFETY: the token, and the caller's.
             |call, jobs, key_index, attached, ()| unsafe {
+                s.align_stack();
                 look::<Line, FOREIGN, KIND>(call, jobs, key_index, attached)
             },
         );
