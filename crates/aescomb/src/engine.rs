@@ -235,8 +235,10 @@ const fn keeps_tables<G: Program>() -> usize {
 }
 
 /// Up to how many bytes, all of whole blocks, a message by itself is done block by block.
-const fn one_by_one_to<M: Pass>() -> usize {
+const fn one_by_one_to<S: Isa, M: Pass>() -> usize {
     match M::SHAPE.feed {
+        // Without instructions for rounds, several blocks take as long as one.
+        _ if !S::ROUNDS => 16,
         // The cipher waits until a register is put together of the blocks before.
         Feed::Input if !M::SHAPE.uses.inverse => 128,
         Feed::Input | Feed::None => 64,
@@ -271,7 +273,7 @@ fn one_message<S: Isa, G: Program>(
     if const { !G::TWO && !in_lanes::<G::First>() } {
         // Parts of a register are slow to read what was just written whole, or whole what was written in
         // parts.
-        if job.len <= const { one_by_one_to::<G::First>() } && job.len.is_multiple_of(16) {
+        if job.len <= const { one_by_one_to::<S, G::First>() } && job.len.is_multiple_of(16) {
             let n = s.narrow();
             let keys = n.keys(key, G::First::SHAPE.uses);
             return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
