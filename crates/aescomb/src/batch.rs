@@ -771,7 +771,7 @@ impl<O: Offset> Packed<'_, O> {
         (texts, good)
     }
 
-    /// The same, some together.
+    /// The same for many messages: some are looked at together, and then put into their jobs.
     #[inline(always)]
     fn look_at_both(
         &self,

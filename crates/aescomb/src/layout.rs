@@ -231,8 +231,8 @@ impl<'a, O: Offset> Layout<'a, O> {
         column
     }
 
-    /// The same with what it is put into one by one: `about` has the buffer's end, the first
-    /// length of all and the least.
+    /// The same, with one of `them` for each message: start, length and room are `put` there. `about` has
+    /// the buffer's end, the first length of all and the least.
     #[inline(always)]
     pub(crate) fn look<T>(
         &self,
