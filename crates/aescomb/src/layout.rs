@@ -298,10 +298,10 @@ impl<'a, O: Offset> Layout<'a, O> {
     }
 }
 
-/// So many messages are looked at together, for vectors: columns are memory that another program part
-/// may change, and jobs get what was looked at.
+/// So many messages are checked together, by vectors, and copied first: columns are memory that another
+/// program part may change, and jobs must get the values that were checked.
 pub(crate) const TOGETHER: usize = 64;
-/// Of fewer, each is looked at and put at once.
+/// Of fewer messages, each is checked and written to its job at once: the copy would take longer.
 pub(crate) const FEW: usize = 32;
 
 /// What was seen of texts or of associated data.
@@ -450,6 +450,15 @@ mod tests {
         };
         for range in [0..1, 0..31, 0..32, 0..64, 3..67, 0..65, 0..MOST, 20..MOST] {
             for layout in layouts(&starts, &lengths, &offsets) {
+                for i in range.clone() {
+                    let (start, len) = match layout {
+                        Layout::Slots { .. } => (starts[i], lengths[i]),
+                        Layout::Ring { .. } => (12 * i as u32, lengths[i]),
+                        Layout::Offsets(_) => (offsets[i], offsets[i + 1] - offsets[i]),
+                    };
+                    let (to, bytes, ..) = layout.place(i, end);
+                    assert_eq!((to, bytes), (start as usize, len as usize), "{i}");
+                }
                 assert!(!wrong_of(&layout, range.clone(), 3), "{range:?}");
                 assert!(wrong_of(&layout, range.clone(), 12), "{range:?}");
             }

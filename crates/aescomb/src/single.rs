@@ -28,7 +28,7 @@ pub(crate) fn single<const OP: u8>(
         return Err(refusal.into());
     }
     let right = job.run_one(run, key);
-    // Others have no tags to compare. Callers then keep nothing for it.
+    // Other operations compare no tags, so that the caller need not keep the job for a failure.
     let good = right || const { OP != VERIFY && OP != OPEN };
     match good.then(|| rules.after(job)).flatten() {
         Some(len) => Ok(len),
