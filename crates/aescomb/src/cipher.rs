@@ -503,13 +503,13 @@ impl<'k, S: Isa, const L: usize> Cipher for PerLane<'k, S, L> {
     type W = S::W;
     type Held = HeldLanes<'k, S, L>;
 
-    const HOLDS: bool = S::HOLDS;
+    const HOLDS: bool = S::HOLDS > 0;
 
     #[inline(always)]
     fn held(&self) -> HeldLanes<'k, S, L> {
         let mut first = [self.zero(); HELD_KEYS];
         let mut r = 0;
-        while r < HELD_KEYS {
+        while r < S::HOLDS {
             first[r] = self.s.hold(self.round_key(r));
             r += 1;
         }

@@ -120,10 +120,8 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
         }
         backend => backend,
     };
-    // Zen 4 holds keys of fewer lanes rather than load those of more, and so does Zen 5 where
-    // steps leave registers for results.
-    let holds = || is_zen4() || const { is_linked::<G::First>() } && is_zen();
-    let twice = work.degree > 16 && work.jobs.len() > 16 && (is_shared(work) || !holds());
+    // Zen 4 holds keys of fewer lanes rather than load those of more.
+    let twice = work.degree > 16 && work.jobs.len() > 16 && (is_shared(work) || !is_zen4());
     dispatch!(
         backend,
         const { crate::pass::has_chain::<G>() } && twice,

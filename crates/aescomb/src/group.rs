@@ -1184,13 +1184,24 @@ unsafe fn take_line<S: Isa, M: Pass>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let [x0, x1, x2, x3] = s.gather_line(src, row * 16);
-        let y0 = M::step(c, state, x0, row);
-        let y1 = M::step(c, state, x1, row + 1);
-        let y2 = M::step(c, state, x2, row + 2);
-        let y3 = M::step(c, state, x3, row + 3);
-        if const { M::SHAPE.output } {
-            s.scatter_line([y0, y1, y2, y3], dst, row * 16);
+        let registers = const { S::LANES / <S::Unit as Isa>::LANES };
+        let mut rows = [c.zero(); LINE];
+        let mut u = 0;
+        while u < registers {
+            s.gather_line(&mut rows, u, src, row * 16);
+            u += 1;
+        }
+        // No loop: rows stay in registers.
+        rows[0] = M::step(c, state, rows[0], row);
+        rows[1] = M::step(c, state, rows[1], row + 1);
+        rows[2] = M::step(c, state, rows[2], row + 2);
+        rows[3] = M::step(c, state, rows[3], row + 3);
+        // The last lane first: its line was loaded last, and is the least likely
+        // to have been displaced since by those of other lanes.
+        let mut u = registers;
+        while const { M::SHAPE.output } && u > 0 {
+            u -= 1;
+            s.scatter_line(&rows, u, dst, row * 16);
         }
     }
 }

@@ -152,7 +152,7 @@ impl Product for Plain {
     const POLYVAL: bool = false;
 }
 
-/// Of how many round keys a loop holds those of all lanes ([`Isa::HOLDS`]).
+/// Of at most how many round keys a loop holds those of all lanes ([`Isa::HOLDS`]).
 pub(crate) const HELD_KEYS: usize = 5;
 
 /// Bytes from block to block for [`Isa::load_parts`], as CPFB has them.
@@ -268,8 +268,8 @@ pub(crate) trait Isa: Copy + 'static {
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_each<const L: usize>(self, keys: &LaneKeys<L>, rounds: usize, x: Self::W)
     -> Self::W;
-    /// Whether a loop has registers for the first round keys of all lanes.
-    const HOLDS: bool = false;
+    /// For how many of the first round keys of all lanes a loop has registers.
+    const HOLDS: usize = 0;
     /// `x`, which the compiler does not take from memory again. Where `HOLDS`.
     #[inline(always)]
     fn hold(self, _x: Self::W) -> Self::W {
@@ -408,11 +408,26 @@ pub(crate) trait Isa: Copy + 'static {
     /// Whether rows are better gathered and scattered a line at a time: all of what a line
     /// of the cache has, so that it is touched once.
     const LINES: bool = false;
-    /// The rows from `offset` on, as many as a line has. Where `LINES`.
-    unsafe fn gather_line(self, _at: *const *const u8, _offset: usize) -> [Self::W; LINE] {
+    /// What belongs in register `u` of the rows from `offset` on, as many as a line has. Where `LINES` or
+    /// `SPARE`.
+    #[inline(always)]
+    unsafe fn gather_line(
+        self,
+        _rows: *mut [Self::W; LINE],
+        _u: usize,
+        _at: *const *const u8,
+        _offset: usize,
+    ) {
         unreachable!("rows are not gathered by lines")
     }
-    unsafe fn scatter_line(self, _rows: [Self::W; LINE], _to: *const *mut u8, _offset: usize) {
+    #[inline(always)]
+    unsafe fn scatter_line(
+        self,
+        _rows: *const [Self::W; LINE],
+        _u: usize,
+        _to: *const *mut u8,
+        _offset: usize,
+    ) {
         unreachable!("rows are not scattered by lines")
     }
     /// Lane `l` from the place and the number of bytes, at most 16, that `of(l)` says; zeros

@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::is_zen4;
-use crate::block::{Aligned, Block, MAX_LANES, both};
+use crate::block::{Aligned, Block, LINE, MAX_LANES, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
@@ -77,7 +77,16 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        if const { C::HOLDS && holds_keys::<S, M>() } {
+        if const { C::HOLDS && S::SPARE && has_lines::<M>() } {
+            let lines = rows.start..rows.start + rows.len() / LINE * LINE;
+            let left = lines.end..rows.end;
+            if const { holds_keys::<S, M>() } {
+                line_by_line::<S, M>(s, &c.held(), state, lines, text);
+            } else {
+                line_by_line::<S, M>(s, c, state, lines, text);
+            }
+            row_by_row::<S, M>(s, c, state, left, text);
+        } else if const { C::HOLDS && holds_keys::<S, M>() } {
             let c = &c.held();
             match const { is_linked::<M>() } {
                 true => linked_rows::<S, M, true, false>(s, c, state, rows, text),
@@ -230,6 +239,60 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
         core::hint::black_box(());
     }
     *state = with_first::<S, M>(link, *state);
+}
+
+/// Whether rows of `M` may be done a line at a time.
+pub(crate) const fn has_lines<M: Pass>() -> bool {
+    M::SHAPE.is_serial() && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
+}
+
+/// One line of each text after the other, of which memory keeps the rows: where keys of lanes come from
+/// memory, too, each load costs time.
+///
+/// # Safety
+/// As of [`take_rows`], of whole lines.
+#[inline(always)]
+unsafe fn line_by_line<S: Isa, M: Pass>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    (src, dst): (*const *const u8, *const *mut u8),
+) {
+    let registers = const { S::LANES / <S::Unit as Isa>::LANES };
+    let mut memory = MaybeUninit::<[S::W; LINE]>::uninit();
+    // Anywhere, for the compiler, as registers do not suffice.
+    let lines = core::hint::black_box(memory.as_mut_ptr());
+    let Range { mut start, end } = rows;
+    while start < end {
+        places_from_memory();
+        let mut u = 0;
+        while u < registers {
+            // SAFETY: the caller's.
+            unsafe { s.gather_line(lines, u, src, start * 16) };
+            u += 1;
+        }
+        let mut i = 0;
+        while i < LINE {
+            places_from_memory();
+            // SAFETY: all registers were gathered.
+            unsafe {
+                let row = lines.cast::<S::W>().add(i);
+                let y = M::step(c, state, row.read(), start + i);
+                if const { M::SHAPE.output } {
+                    row.write(y);
+                }
+            }
+            i += 1;
+        }
+        let mut u = 0;
+        while const { M::SHAPE.output } && u < registers {
+            // SAFETY: the caller's.
+            unsafe { s.scatter_line(lines, u, dst, start * 16) };
+            u += 1;
+        }
+        start += LINE;
+    }
 }
 
 /// The state with `x` for its first block.

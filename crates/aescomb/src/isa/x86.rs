@@ -356,7 +356,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         Words(encrypt_each(keys, rounds, x.0))
     }
 
-    const HOLDS: bool = S::V::IS_LINE && U == 4;
+    const HOLDS: usize = match (S::V::IS_LINE, U) {
+        (true, 4) => HELD_KEYS,
+        (true, 8) => 2,
+        _ => 0,
+    };
 
     #[inline(always)]
     fn hold(self, mut x: Self::W) -> Self::W {
@@ -374,7 +378,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         x: Self::W,
         between: impl FnMut(usize),
     ) -> Self::W {
-        Words(encrypt_held(keys, first, rounds, x.0, between))
+        Words(encrypt_held(
+            keys,
+            (first, Self::HOLDS),
+            rounds,
+            x.0,
+            between,
+        ))
     }
 
     #[inline(always)]
@@ -536,13 +546,25 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     const LINES: bool = S::V::IS_LINE && U <= 4;
 
     #[inline(always)]
-    unsafe fn gather_line(self, at: *const *const u8, offset: usize) -> [Self::W; LINE] {
-        unsafe { Words::gather_line(at, offset) }
+    unsafe fn gather_line(
+        self,
+        rows: *mut [Self::W; LINE],
+        u: usize,
+        at: *const *const u8,
+        offset: usize,
+    ) {
+        unsafe { Words::gather_line(rows, u, at, offset) }
     }
 
     #[inline(always)]
-    unsafe fn scatter_line(self, rows: [Self::W; LINE], to: *const *mut u8, offset: usize) {
-        unsafe { Words::scatter_line(rows, to, offset) }
+    unsafe fn scatter_line(
+        self,
+        rows: *const [Self::W; LINE],
+        u: usize,
+        to: *const *mut u8,
+        offset: usize,
+    ) {
+        unsafe { Words::scatter_line(rows, u, to, offset) }
     }
 
     #[inline(always)]

@@ -423,7 +423,7 @@ pub(crate) fn encrypt_each<V: Vector, const U: usize, const L: usize>(
 #[inline(always)]
 pub(crate) fn encrypt_held<V: Vector, const U: usize, const L: usize>(
     keys: &LaneKeys<L>,
-    first: &[Words<V, U>; HELD_KEYS],
+    (first, held): (&[Words<V, U>; HELD_KEYS], usize),
     rounds: usize,
     x: [V; U],
     mut between: impl FnMut(usize),
@@ -433,8 +433,8 @@ pub(crate) fn encrypt_held<V: Vector, const U: usize, const L: usize>(
         rounds,
         (aesenc_each, aesenclast_each),
         |r| match first.get(r) {
-            Some(key) => key.0,
-            None => V::load_all(keys.enc(r)),
+            Some(key) if r < held => key.0,
+            _ => V::load_all(keys.enc(r)),
         },
         V::load_all(keys.enc(r)),
         |last| last,

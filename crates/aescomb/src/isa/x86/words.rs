@@ -550,44 +550,42 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn gather_line(at: *const *const u8, offset: usize) -> [Self; LINE] {
+    pub(crate) unsafe fn gather_line(
+        rows: *mut [Self; LINE],
+        u: usize,
+        at: *const *const u8,
+        offset: usize,
+    ) {
         // SAFETY: the caller's, with `LANES` pointers.
         unsafe {
-            let zero = V::splat(&[0; 16]);
-            let mut rows = [Words([zero; U]); LINE];
-            let mut u = 0;
-            while u < U {
-                let at = at.add(u * V::BLOCKS);
-                let line = |l: usize| V::load((*at.add(l)).wrapping_add(offset));
-                let [a, b, c, d] = V::transpose([line(0), line(1), line(2), line(3)]);
-                rows[0].0[u] = a;
-                rows[1].0[u] = b;
-                rows[2].0[u] = c;
-                rows[3].0[u] = d;
-                u += 1;
-            }
-            rows
+            let at = at.add(u * V::BLOCKS);
+            let line = |l: usize| V::load((*at.add(l)).wrapping_add(offset));
+            let [a, b, c, d] = V::transpose([line(0), line(1), line(2), line(3)]);
+            (*rows)[0].0[u] = a;
+            (*rows)[1].0[u] = b;
+            (*rows)[2].0[u] = c;
+            (*rows)[3].0[u] = d;
         }
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn scatter_line(rows: [Self; LINE], to: *const *mut u8, offset: usize) {
-        // The last lane first: its line was loaded last, and is the least likely
-        // to have been displaced since by those of other lanes.
-        let mut u = U;
-        while u > 0 {
-            u -= 1;
-            // SAFETY: the caller's, with `LANES` pointers.
-            unsafe {
-                let to = to.add(u * V::BLOCKS);
-                let to = |l: usize| (*to.add(l)).wrapping_add(offset);
-                let [a, b, c, d] =
-                    V::transpose([rows[0].0[u], rows[1].0[u], rows[2].0[u], rows[3].0[u]]);
-                d.store(to(3));
-                c.store(to(2));
-                b.store(to(1));
-                a.store(to(0));
-            }
+    pub(crate) unsafe fn scatter_line(
+        rows: *const [Self; LINE],
+        u: usize,
+        to: *const *mut u8,
+        offset: usize,
+    ) {
+        // SAFETY: the caller's, with `LANES` pointers.
+        unsafe {
+            let to = to.add(u * V::BLOCKS);
+            let to = |l: usize| (*to.add(l)).wrapping_add(offset);
+            let rows = &*rows;
+            let [a, b, c, d] =
+                V::transpose([rows[0].0[u], rows[1].0[u], rows[2].0[u], rows[3].0[u]]);
+            d.store(to(3));
+            c.store(to(2));
+            b.store(to(1));
+            a.store(to(0));
         }
     }
 
