@@ -13,8 +13,8 @@ use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
 use crate::few::{
-    self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
-    not_few, short,
+    self, OWN_ROWS_FROM, are_even, are_even_along, are_short, few, has_even, has_even_along,
+    has_few, has_short, not_few, short,
 };
 use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
@@ -852,8 +852,14 @@ fn is_solo<M: Pass>(job: &Job) -> bool {
 /// together, in modes without tables and where a register has one block.
 #[inline(always)]
 fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
-    let few = const { has_few::<S, M>() && M::SHAPE.along().tables > 0 };
-    is_solo::<M>(job) && (few || job.len >= 512)
+    let from = const {
+        match has_few::<S, M>() {
+            true if M::SHAPE.along().tables > 0 => 0,
+            true if M::SHAPE.output => OWN_ROWS_FROM,
+            _ => 512,
+        }
+    };
+    is_solo::<M>(job) && job.len >= from
 }
 
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many

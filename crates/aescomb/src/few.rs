@@ -300,6 +300,10 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 }
 
+/// Of so many bytes on, a message under its own key is better done by rows of its own than in a lane, in
+/// modes that encrypt and do not hash.
+pub(crate) const OWN_ROWS_FROM: usize = 224;
+
 /// A key for each.
 pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub s: S,
@@ -322,7 +326,8 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     const LANES_BELOW: usize = match (hash_of::<M>().is_some(), M::SHAPE.output) {
         (true, true) => 128,
         (true, false) => 192,
-        _ => M::SHAPE.along().lanes_below,
+        (false, true) => OWN_ROWS_FROM,
+        (false, false) => M::SHAPE.along().lanes_below,
     };
 
     #[inline(always)]

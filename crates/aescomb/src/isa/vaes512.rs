@@ -187,6 +187,12 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn load_blocks(at: *const u8, from: usize, to: usize) -> Self {
+        let words = 0xffu8 >> (8 - to / 8) & 0xffu8 << (from * 2);
+        unsafe { _mm512_maskz_loadu_epi64(words, at.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
         unsafe {
             let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());

@@ -7,12 +7,13 @@
 use super::rounds::inverse_mix;
 use super::vector::{Vector, W0, W1, W2, W3, ZERO, bytes_from};
 use super::words::Words;
-use crate::block::Block;
+use crate::block::{Block, LINE};
 use crate::expanded::Expanded;
 use crate::isa::RoundKeys;
 use crate::lane_keys::LaneKeys;
-use crate::schedule::{Uses, WhichKey};
+use crate::schedule::{self, Uses, WhichKey};
 use core::mem::offset_of;
+use core::ptr;
 
 /// RotWord of word 1 or word 3, SubWord's input, in all four columns: equal
 /// columns make ShiftRows the identity, so AESENCLAST is SubBytes and a key.
@@ -246,6 +247,13 @@ pub(crate) unsafe fn lane_keys<V: Vector, const U: usize, const L: usize>(
             lane_schedules::<V, U, L>(keys, of, WhichKey::Second);
         }
         let mut i = 0;
+        if const { V::IS_LINE } && uses.constants > 2 {
+            const SUB: usize = offset_of!(Expanded, sub);
+            gather_blocks::<V, U, L, SUB, { schedule::CONSTANTS }>(of, |i| {
+                keys.subkey_mut(i).as_mut_ptr().cast()
+            });
+            i = uses.constants;
+        }
         while i < uses.constants {
             let row: [V; U] = gather_keys(of, offset_of!(Expanded, sub) + i * 16);
             V::store_all(&row, keys.subkey_mut(i).as_mut_ptr().cast());
@@ -279,6 +287,23 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
             return;
         }
         keys.set_rounds(rounds);
+        if const { V::IS_LINE } {
+            match (which, rounds) {
+                (WhichKey::First, 10) => {
+                    gather_blocks::<V, U, L, FIRST, 11>(of, |r| keys.enc_mut(r, 0))
+                }
+                (WhichKey::First, _) => {
+                    gather_blocks::<V, U, L, FIRST, 15>(of, |r| keys.enc_mut(r, 0))
+                }
+                (WhichKey::Second, 10) => {
+                    gather_blocks::<V, U, L, SECOND, 11>(of, |r| keys.second_mut(r, 0))
+                }
+                (WhichKey::Second, _) => {
+                    gather_blocks::<V, U, L, SECOND, 15>(of, |r| keys.second_mut(r, 0))
+                }
+            }
+            return;
+        }
         // A copy stays in registers: for all the compiler knows, keys are stored over `of`.
         let copy = *of;
         let of = match const { U == 1 } {
@@ -295,6 +320,54 @@ unsafe fn lane_schedules<V: Vector, const U: usize, const L: usize>(
                 },
             );
         }
+    }
+}
+
+const FIRST: usize = offset_of!(Expanded, enc);
+const SECOND: usize = offset_of!(Expanded, second);
+
+/// Writes to `to(i)` block `i` of the `N` blocks from `OFFSET` on of keys, one for each lane: by lines of the
+/// cache, of which other blocks are not read.
+///
+/// # Safety
+/// The CPU has the instructions of `V`; there is a key for each lane, blocks there, and room for a row.
+#[inline(always)]
+unsafe fn gather_blocks<
+    V: Vector,
+    const U: usize,
+    const L: usize,
+    const OFFSET: usize,
+    const N: usize,
+>(
+    of: &[&Expanded; L],
+    mut to: impl FnMut(usize) -> *mut u8,
+) {
+    let before = const { OFFSET / 16 % LINE };
+    let mut u = 0;
+    while u < U {
+        let keys: [&Expanded; LINE] = core::array::from_fn(|l| of[u * LINE + l]);
+        let mut i = 0;
+        while i < before + N {
+            let (skipped, bytes) = (before.saturating_sub(i), (before + N - i).min(LINE) * 16);
+            // SAFETY: the caller's; bytes of others are masked.
+            let line = |key: &Expanded| unsafe {
+                let at = ptr::from_ref(key)
+                    .cast::<u8>()
+                    .add(OFFSET - before * 16 + i * 16);
+                V::load_blocks(at, skipped, bytes)
+            };
+            // SAFETY: as above.
+            unsafe {
+                let rows = V::transpose(keys.map(line));
+                let mut r = skipped;
+                while r * 16 < bytes {
+                    rows[r].store(to(i + r - before).add(u * V::BLOCKS * 16));
+                    r += 1;
+                }
+            }
+            i += LINE;
+        }
+        u += 1;
     }
 }
 

@@ -44,6 +44,10 @@ pub(crate) trait Vector: Copy + 'static {
     unsafe fn transpose(_lines: [Self; LINE]) -> [Self; LINE] {
         unreachable!("a register does not hold a line")
     }
+    /// A line, of which the blocks before `from` and the bytes from `to` on are not read. Where `IS_LINE`.
+    unsafe fn load_blocks(_at: *const u8, _from: usize, _to: usize) -> Self {
+        unreachable!("a register does not hold a line")
+    }
     /// The first, third, fifth, ... of the blocks of `a` and then `b`, and the others.
     unsafe fn unzip(a: Self, b: Self) -> (Self, Self);
     /// Undoes it.
