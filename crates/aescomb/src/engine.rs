@@ -4,8 +4,8 @@
 
 use crate::backend::{Backend, is_zen, is_zen4};
 use crate::block::{
-    Block, FEW_POWERS, FEW_SUFFICE, FewRows, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES, Rows,
-    Tables,
+    Block, FEW_POWERS, FEW_SUFFICE, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES,
+    Rows, Tables,
 };
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
@@ -13,8 +13,8 @@ use crate::counting::first_rounds as make_first_rounds;
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
 use crate::few::{
-    self, OWN_ROWS_FROM, are_even, are_even_along, are_short, few, has_even, has_even_along,
-    has_few, has_short, not_few, short,
+    self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
+    not_few, short,
 };
 use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
 use crate::hashing::{Powers, has_halves, hash_of};
@@ -503,14 +503,12 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                     span::<S, G::First>(s, (keys, key), first, job);
                 }
             } else {
-                let jobs = work.jobs;
-                let mut ahead = 0;
+                let (jobs, set) = (work.jobs, work.keys);
                 for (i, job) in jobs.iter().enumerate() {
-                    while ahead <= i + AHEAD && ahead < jobs.len() {
-                        fetch::<S, G::First>(s, work.keys.get(jobs[ahead].key_index));
-                        ahead += 1;
+                    if let Some(next) = jobs.get(i + AHEAD) {
+                        fetch::<S, G::First>(s, set.key_of(next));
                     }
-                    let key = work.keys.get(job.key_index);
+                    let key = set.key_of(job);
                     span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), None, job);
                 }
             }
@@ -849,17 +847,13 @@ fn is_solo<M: Pass>(job: &Job) -> bool {
 }
 
 /// The same under its own key. Short messages are better off in groups, of which keys are loaded
-/// together, in modes without tables and where a register has one block.
+/// together, where a register has one block, and in modes without tables where it does not hold a line.
 #[inline(always)]
 fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
-    let from = const {
-        match has_few::<S, M>() {
-            true if M::SHAPE.along().tables > 0 => 0,
-            true if M::SHAPE.output => OWN_ROWS_FROM,
-            _ => 512,
-        }
+    let few = const {
+        has_few::<S, M>() && (M::SHAPE.along().tables > 0 || <S::Unit as Isa>::LANES == LINE)
     };
-    is_solo::<M>(job) && job.len >= from
+    is_solo::<M>(job) && (few || job.len >= 512)
 }
 
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many

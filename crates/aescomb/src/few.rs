@@ -7,7 +7,7 @@
 
 use crate::backend::is_zen;
 use crate::block::{
-    Aligned, Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
+    Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
@@ -234,6 +234,8 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// Messages of fewer bytes have their blocks in their lanes, if all have as many blocks.
     const LANES_BELOW: usize = M::SHAPE.along().lanes_below;
 
+    /// Messages of at most so many bytes have them in any case.
+    const MIXED: usize = mixed_along::<M>();
     /// Whether the table of `counting` is the key's.
     const KEYED: bool = true;
 
@@ -300,10 +302,6 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 }
 
-/// Of so many bytes on, a message under its own key is better done by rows of its own than in a lane, in
-/// modes that encrypt and do not hash.
-pub(crate) const OWN_ROWS_FROM: usize = 224;
-
 /// A key for each.
 pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub s: S,
@@ -321,13 +319,18 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
 
 impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
+    // A row of one message begins with its keys; a step of a hash waits for the one before.
+    const MIXED: usize = match hash_of::<M>().is_some() {
+        true => mixed_along::<M>(),
+        false => 4 * MIXED,
+    };
     const KEYED: bool = false;
     // Rows of one message take one key, lanes four.
     const LANES_BELOW: usize = match (hash_of::<M>().is_some(), M::SHAPE.output) {
         (true, true) => 128,
         (true, false) => 192,
-        (false, true) => OWN_ROWS_FROM,
-        (false, false) => M::SHAPE.along().lanes_below,
+        (false, true) if <S::Unit as Isa>::LANES == LINE => 224,
+        (false, _) => M::SHAPE.along().lanes_below,
     };
 
     #[inline(always)]
@@ -420,7 +423,7 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const 
         #[inline(always)]
         |state| {
             let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<G::First>(jobs);
-            if !are_equal && jobs.iter().any(|job| job.len > mixed_along::<G::First>()) {
+            if !are_equal && jobs.iter().any(|job| job.len > K::MIXED) {
                 return one_by_one::<S, G, K, N>((keys, far), jobs, hashing, state);
             }
             for l in 0..N {
