@@ -120,8 +120,10 @@ pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
         }
         backend => backend,
     };
-    // Zen 4 holds keys of fewer lanes rather than load those of more.
-    let twice = work.degree > 16 && work.jobs.len() > 16 && (is_shared(work) || !is_zen4());
+    // Zen 4 holds keys of fewer lanes rather than load those of more. Of texts at one place of a page, half of
+    // twice as many lanes would be idle.
+    let holds = || is_zen4() || places_differ::<G::First>(work.jobs) == Some(0);
+    let twice = work.degree > 16 && work.jobs.len() > 16 && (is_shared(work) || !holds());
     dispatch!(
         backend,
         const { crate::pass::has_chain::<G>() } && twice,
@@ -605,6 +607,8 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             continue;
         }
         let most = match differ {
+            // Whole lines have room at two places of a page.
+            Some(differ) if shared.is_none() && S::SPARE && differ > 0 => degree,
             Some(differ) if is_crowded::<G::First>(differ) => {
                 // The one with the fewest rows in a group of all lanes, if it may go in phases.
                 let last = match const { has_phases::<S, G::First>() } {
@@ -793,18 +797,19 @@ fn room<M: Pass>(differ: usize) -> usize {
 }
 
 /// Whether messages of one length that begin at one place of a page are so long that all lanes would
-/// take longer than [`room`] has: a line is read in each of four rows. (Where sets have more lines,
-/// this was not measured.)
+/// take longer than [`room`] has: a line is read in each of four rows, or where results are written by
+/// lines, once (CBC of 512 bytes took 1.3 of the time).
 #[inline(always)]
 fn displace<M: Pass>(jobs: &[Job]) -> bool {
-    let least = const {
+    let (zen4, others) = const {
         match (link_of::<M>().is_some(), M::SHAPE.output) {
-            (true, true) => 3,
-            (true, false) => 16,
-            _ => 32,
+            (true, true) => (3, 16),
+            (true, false) => (16, usize::MAX),
+            _ => (32, usize::MAX),
         }
     };
-    rows::<M>(jobs[0].len) >= least && is_zen4() && places_differ::<M>(jobs) == Some(0)
+    let least = if is_zen4() { zen4 } else { others };
+    rows::<M>(jobs[0].len) >= least && places_differ::<M>(jobs) == Some(0)
 }
 
 /// See [`differ`], of messages that are too many for one place.

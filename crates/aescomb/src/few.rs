@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::is_zen;
+use crate::backend::{is_zen, is_zen4};
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -13,6 +13,7 @@ use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::fetch::fetch_own;
+use crate::group::{HALF_SET, differ, place_of};
 use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of, hashed_after};
 use crate::isa::{Isa, Sums, Wide};
 use crate::job::{self, Alike, Job};
@@ -22,8 +23,8 @@ use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
-    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_row,
-    take_rows, waits,
+    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_linked, is_stepped, last_row,
+    one_lane, take_lines, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
@@ -213,8 +214,19 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
     core::hint::black_box((&src, &dst));
     let text = (src.as_ptr(), dst.as_ptr());
     let rows = 0..rows::<M>(few.jobs[0].len);
+    let place = |l: usize| place_of::<M>(src[l], dst[l]);
     // SAFETY: they have so many whole blocks.
-    unsafe { take_rows::<S, M, _>(few.s, c, &mut state, rows, text) };
+    unsafe {
+        if const { S::SPARE && is_linked::<M>() }
+            && !is_zen4()
+            && rows.end >= LINE
+            && differ(place) & HALF_SET == 0
+        {
+            take_lines::<S, M, _>(few.s, c, &mut state, rows, text);
+        } else {
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, text);
+        }
+    }
     state
 }
 

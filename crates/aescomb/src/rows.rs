@@ -78,14 +78,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     // SAFETY: the caller's.
     unsafe {
         if const { C::HOLDS && S::SPARE && has_lines::<M>() } {
-            let lines = rows.start..rows.start + rows.len() / LINE * LINE;
-            let left = lines.end..rows.end;
-            if const { holds_keys::<S, M>() } {
-                line_by_line::<S, M>(s, &c.held(), state, lines, text);
-            } else {
-                line_by_line::<S, M>(s, c, state, lines, text);
-            }
-            row_by_row::<S, M>(s, c, state, left, text);
+            take_lines::<S, M, C>(s, c, state, rows, text);
         } else if const { C::HOLDS && holds_keys::<S, M>() } {
             let c = &c.held();
             match const { is_linked::<M>() } {
@@ -100,6 +93,30 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
         } else {
             row_by_row::<S, M>(s, c, state, rows, text);
         }
+    }
+}
+
+/// The same with as many whole lines as there are, each read and written once. Where `SPARE`.
+///
+/// # Safety
+/// As of [`take_rows`].
+#[inline(always)]
+pub(crate) unsafe fn take_lines<S: Isa, M: Pass, C: Cipher<W = S::W>>(
+    s: S,
+    c: &C,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    text: (*const *const u8, *const *mut u8),
+) {
+    let lines = rows.start..rows.start + rows.len() / LINE * LINE;
+    let left = lines.end..rows.end;
+    // SAFETY: the caller's.
+    unsafe {
+        match const { C::HOLDS && holds_keys::<S, M>() } {
+            true => line_by_line::<S, M>(s, &c.held(), state, lines, text),
+            false => line_by_line::<S, M>(s, c, state, lines, text),
+        }
+        row_by_row::<S, M>(s, c, state, left, text);
     }
 }
 
@@ -285,11 +302,13 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
             }
             i += 1;
         }
-        let mut u = 0;
-        while const { M::SHAPE.output } && u < registers {
+        // The last lane first: its line was loaded last, and is the least likely to have been displaced
+        // since by those of other lanes.
+        let mut u = registers;
+        while const { M::SHAPE.output } && u > 0 {
+            u -= 1;
             // SAFETY: the caller's.
             unsafe { s.scatter_line(lines, u, dst, start * 16) };
-            u += 1;
         }
         start += LINE;
     }

@@ -311,10 +311,10 @@ fn texts_at_the_same_place_of_a_page() {
     });
 }
 
-/// Full groups of long texts that lie a page or half of one apart, whose lanes go in phases: from how
-/// many rows on depends on the CPU.
+/// Full groups of long texts that lie a page or half of one apart, whose lanes go in phases, and short texts
+/// of one length, which go by whole lines: from how many rows on depends on the CPU.
 #[test]
-fn long_texts_at_the_same_place_of_a_page() {
+fn full_groups_at_the_same_place_of_a_page() {
     let mut draw = Draw::new(15);
     for_all(|mode, backend, op| {
         if !SERIAL.contains(&mode) {
@@ -323,19 +323,23 @@ fn long_texts_at_the_same_place_of_a_page() {
         for apart in [2048, 4096] {
             for form in Form::APART {
                 for count in [backend.max_lanes(), 2 * backend.max_lanes() + 3] {
-                    let some = draw.pick(&[[657, 800, 927, 1279], [1537, 1600, 1799, 1920]]);
-                    let lens: Vec<_> = (0..count).map(|_| fit(mode, draw.pick(&some))).collect();
-                    let shapes = Shapes::Alike(draw.below(Shape::COUNT));
-                    let uses =
-                        draw.pick(&[KeyUse::Shared(0), KeyUse::Shared(1), KeyUse::Shared(2)]);
-                    let (keys, samples) = batch(mode, uses, shapes, &lens);
-                    let call = Call {
-                        attached: draw.below(2) == 0,
-                        apart: Some(apart),
-                        ..Call::new(op, keys, form)
-                    };
-                    let mut comb = comb(backend, backend.max_lanes());
-                    check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
+                    let long = draw.pick(&[[657, 800, 927, 1279], [1537, 1600, 1799, 1920]]);
+                    let one_length = [draw.pick(&[64, 77, 128, 255, 256, 511, 512]); 4];
+                    for some in [long, one_length] {
+                        let lens: Vec<_> =
+                            (0..count).map(|_| fit(mode, draw.pick(&some))).collect();
+                        let shapes = Shapes::Alike(draw.below(Shape::COUNT));
+                        let size = draw.below(3) as u32;
+                        let uses = draw.pick(&[KeyUse::Shared(size), KeyUse::OneSize(size)]);
+                        let (keys, samples) = batch(mode, uses, shapes, &lens);
+                        let call = Call {
+                            attached: draw.below(2) == 0,
+                            apart: Some(apart),
+                            ..Call::new(op, keys, form)
+                        };
+                        let mut comb = comb(backend, backend.max_lanes());
+                        check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
+                    }
                 }
             }
         }
