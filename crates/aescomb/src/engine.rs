@@ -571,7 +571,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                     && solos > 0
                     && match shared {
                         Some(_) => is_solo::<G::First>(job),
-                        None => is_solo_of_its_own::<S, G::First>(job),
+                        None => is_solo_of_its_own::<S, G::First>(job, jobs.len()),
                     }
                 {
                     return None;
@@ -697,7 +697,9 @@ fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
         if const { waits::<G::First>() } {
             return 0;
         }
-        if !work.jobs.iter().any(is_solo_of_its_own::<S, G::First>) {
+        let count = work.jobs.len();
+        let is_solo = |job: &Job| is_solo_of_its_own::<S, G::First>(job, count);
+        if !work.jobs.iter().any(is_solo) {
             return 0;
         }
         return match <S::Unit as Isa>::LANES {
@@ -851,14 +853,16 @@ fn is_solo<M: Pass>(job: &Job) -> bool {
     job.len >= M::SHAPE.along().solo_from && job.data_len <= SHORT_DATA
 }
 
-/// The same under its own key. Short messages are better off in groups, of which keys are loaded
-/// together, where a register has one block, and in modes without tables where it does not hold a line.
+/// The same under its own key, as one of `count`. Short messages are better off in groups, of which keys are
+/// loaded together, where a register has one block; and in modes without tables where it does not hold a
+/// line, if they nearly fill one.
 #[inline(always)]
-fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job) -> bool {
+fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job, count: usize) -> bool {
     let few = const {
         has_few::<S, M>() && (M::SHAPE.along().tables > 0 || <S::Unit as Isa>::LANES == LINE)
     };
-    is_solo::<M>(job) && (few || job.len >= 512)
+    let no_group = const { has_few::<S, M>() } && count <= const { S::LANES * 3 / 4 };
+    is_solo::<M>(job) && (few || no_group || job.len >= 512)
 }
 
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
@@ -939,7 +943,7 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                 if const { has_few::<S, G::First>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(|other| {
-                        is_solo_of_its_own::<S, G::First>(other)
+                        is_solo_of_its_own::<S, G::First>(other, jobs.len())
                             && (alike
                                 || job.is_like(other) && set.key_of(other).rounds() == key.rounds())
                     })
@@ -973,7 +977,7 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                     continue;
                 }
                 fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);
-                if is_solo_of_its_own::<S, G::First>(job) {
+                if is_solo_of_its_own::<S, G::First>(job, jobs.len()) {
                     let powers = if hashes {
                         Powers::few(few_powers::<S, G::First>(s, key, &mut few_rows[0]))
                     } else {
@@ -1001,7 +1005,7 @@ fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> boo
         if i == ASKED && all > 0 && have * 8 >= all * 7 {
             return true;
         }
-        if !is_solo_of_its_own::<S, M>(job) {
+        if !is_solo_of_its_own::<S, M>(job, jobs.len()) {
             continue;
         }
         if let Some(next) = jobs.get(i + AHEAD) {
