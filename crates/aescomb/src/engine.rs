@@ -799,8 +799,8 @@ fn room<M: Pass>(differ: usize) -> usize {
 }
 
 /// Whether messages of one length that begin at one place of a page are so long that all lanes would
-/// take longer than [`room`] has: a line is read in each of four rows, or where results are written by
-/// lines, once (CBC of 512 bytes took 1.3 of the time).
+/// take longer than [`room`] has: a line is read in each of four rows. (On Zen 5 it is read and written
+/// once: CBC of 512 bytes takes 1.3 times as long in all lanes as in `room` of them.)
 #[inline(always)]
 fn displace<M: Pass>(jobs: &[Job]) -> bool {
     let (zen4, others) = const {

@@ -24,7 +24,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::{Source, Window};
-use crate::rows::{link_of, neighbours, neighbours_of, take_row, take_rows};
+use crate::rows::{has_lines, link_of, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -500,7 +500,7 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// Whether rows may be done a line at a time: those that are written, whose stores would
 /// wait for lines that the other lanes have displaced.
 const fn in_lines<M: Pass>() -> bool {
-    M::SHAPE.is_serial() && M::SHAPE.output && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
+    M::SHAPE.output && has_lines::<M>()
 }
 
 /// Whether anything is done at the ends of messages.
@@ -1170,7 +1170,8 @@ unsafe fn one_lane<N: Isa, M: Pass>(
     );
 }
 
-/// [`take_row`] for as many rows as a line has.
+/// [`take_row`] for as many rows as a line has, which stay in registers: of more than four, `take_lines`
+/// keeps them in memory.
 ///
 /// # Safety
 /// As there, for every row.
