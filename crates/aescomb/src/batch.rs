@@ -191,7 +191,7 @@ impl<'a, O: Offset> Packed<'a, O> {
 }
 
 pub(crate) mod sealed {
-    use super::{Alike, Call, Error, Expanded, Job, Made, Range, Status, Vec};
+    use super::{Alike, Call, Error, Expanded, Job, Made, Range, Status};
 
     /// What the engine asks of a batch. `pub` in a private module: nobody else
     /// can implement or call it.
@@ -214,13 +214,14 @@ pub(crate) mod sealed {
         /// About how many bytes message `i` has, of text and associated data, in a batch of which
         /// that was checked.
         fn bytes(&self, i: usize) -> usize;
-        /// Whether nothing is wrong between parts of `len` messages, so that each may be checked by
-        /// itself.
-        fn borders_are_good(&self, _len: usize) -> bool {
+        /// Whether nothing is wrong between parts that begin with these messages, so that each may be checked
+        /// by itself.
+        fn borders_are_good(&self, _starts: &[usize]) -> bool {
             true
         }
-        /// All messages of a batch whose columns were checked, in parts of `len` messages.
-        fn parts(&mut self, len: usize) -> Vec<Self::Part<'_>>;
+        /// All messages of a batch whose columns were checked, in parts that begin with these messages, of
+        /// which the first is 0.
+        fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = Self::Part<'_>>;
         /// Checks the batch as a whole and all its messages, and reports these as done:
         /// a walk of its own over the results would cost as much as this one. Of what the
         /// caller gave nothing else is written. With `memory`, a batch that is then done as a whole
@@ -239,6 +240,12 @@ pub(crate) mod sealed {
         fn jobs<'a>(&'a self, range: Range<usize>, memory: &'a Made) -> &'a [Job];
         fn report(&mut self, i: usize, status: Status, written: usize);
     }
+}
+
+/// Parts of `count` messages that begin with these.
+pub(crate) fn ranges(starts: &[usize], count: usize) -> impl Iterator<Item = Range<usize>> {
+    let ends = starts.iter().skip(1).copied().chain([count]);
+    starts.iter().zip(ends).map(|(&start, end)| start..end)
 }
 
 /// A batch of messages: a slice, an array or a vector of [`Message`], a [`Packed`]
@@ -274,8 +281,10 @@ impl<'a> sealed::Parts for [Message<'a>] {
         self[i].job.src_len + self[i].job.data_len
     }
 
-    fn parts(&mut self, len: usize) -> Vec<&mut [Message<'a>]> {
-        self.chunks_mut(len).collect()
+    fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = &mut [Message<'a>]> {
+        let ranges = ranges(starts, self.len());
+        let mut left = self;
+        ranges.filter_map(move |range| left.split_off_mut(..range.len()))
     }
 
     #[inline(always)]
@@ -331,8 +340,8 @@ macro_rules! as_slice {
                 self[..].bytes(i)
             }
 
-            fn parts(&mut self, len: usize) -> Vec<&mut [Message<'a>]> {
-                self[..].parts(len)
+            fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = &mut [Message<'a>]> {
+                self[..].parts(starts)
             }
 
             #[inline(always)]
@@ -402,12 +411,11 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             .saturating_add(data.map_or(0, |layout| len(layout, self.data.len())))
     }
 
-    fn borders_are_good(&self, len: usize) -> bool {
+    fn borders_are_good(&self, starts: &[usize]) -> bool {
         // A part knows neither the slot before it nor that it begins behind the end.
         let good = |layout: &Layout<'_, O>, end| {
-            (len..layout.len())
-                .step_by(len)
-                .all(|i| layout.place(i, end).3 & SIGN == 0)
+            let mut borders = starts.iter().skip(1);
+            borders.all(|&i| layout.place(i, end).3 & SIGN == 0)
         };
         good(&self.layout, self.text.src_len)
             && self
@@ -418,50 +426,63 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
                 .is_none_or(|layout| good(&layout, self.data.len()))
     }
 
-    fn parts(&mut self, len: usize) -> Vec<Packed<'_, O>> {
-        let n = self.count();
-        let mut results = self.results.as_deref_mut();
-        (0..n)
-            .step_by(len)
-            .map(|start| {
-                let range = start..n.min(start + len);
-                let (layout, read) = self.layout.part(&range);
-                let (output, written) = match self.output {
-                    Some(output) => {
-                        let (output, written) = output.part(&range);
-                        (Some(output), written)
-                    }
-                    None => (None, read),
-                };
-                let data = self.data_layout.map(|layout| layout.part(&range));
-                let data_start = data.map_or(0, |(_, start)| start);
-                let nonces = start.saturating_mul(self.nonce.stride);
-                let tags = start.saturating_mul(self.tag.stride);
-                Packed {
-                    text: self.text.after(read, written),
-                    layout,
-                    output,
-                    nonces: &self.nonces[nonces.min(self.nonces.len())..],
-                    nonce: self.nonce,
-                    tags: self.tags.after(tags, tags),
-                    tag: self.tag,
-                    received: self.received,
-                    attached: self.attached,
-                    data: &self.data[data_start.min(self.data.len())..],
-                    data_layout: data.map(|(layout, _)| layout),
-                    keys: self.keys.map(|keys| &keys[range.clone()]),
-                    opened_lens: self.opened_lens.map(|lengths| &lengths[range.clone()]),
-                    results: match results.take() {
-                        Some(all) => {
-                            let (part, left) = all.split_at_mut(range.len());
-                            results = Some(left);
-                            Some(part)
-                        }
-                        None => None,
-                    },
+    fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = Packed<'_, O>> {
+        let ranges = ranges(starts, self.count());
+        let Packed {
+            ref text,
+            layout,
+            output,
+            nonces,
+            nonce,
+            ref tags,
+            tag,
+            received,
+            attached,
+            data,
+            data_layout,
+            keys,
+            opened_lens,
+            ref mut results,
+        } = *self;
+        let mut results = results.as_deref_mut();
+        ranges.map(move |range| {
+            let (layout, read) = layout.part(&range);
+            let (output, written) = match output {
+                Some(output) => {
+                    let (output, written) = output.part(&range);
+                    (Some(output), written)
                 }
-            })
-            .collect()
+                None => (None, read),
+            };
+            let (data_layout, data_start) = match data_layout {
+                Some(layout) => {
+                    let (layout, start) = layout.part(&range);
+                    (Some(layout), start)
+                }
+                None => (None, 0),
+            };
+            let nonces_start = range.start.saturating_mul(nonce.stride);
+            let tags_start = range.start.saturating_mul(tag.stride);
+            Packed {
+                text: text.after(read, written),
+                layout,
+                output,
+                nonces: &nonces[nonces_start.min(nonces.len())..],
+                nonce,
+                tags: tags.after(tags_start, tags_start),
+                tag,
+                received,
+                attached,
+                data: &data[data_start.min(data.len())..],
+                data_layout,
+                keys: keys.map(|keys| &keys[range.clone()]),
+                opened_lens: opened_lens.map(|lengths| &lengths[range.clone()]),
+                results: match &mut results {
+                    Some(left) => left.split_off_mut(..range.len()),
+                    None => None,
+                },
+            }
+        })
     }
 
     fn check(&mut self, call: &Call<'_>, memory: Option<&mut Made>) -> Result<Alike, Error> {

@@ -141,9 +141,11 @@ impl Lent<'_> {
     fn take_back(&self) -> bool {
         let mut panicked = false;
         for Member { desk, .. } in self.0 {
-            if !desk.changes(GIVEN, AWAKE) {
-                wait_until(|| desk.state.load(Ordering::Acquire) != TAKEN);
-                panicked |= desk.changes(PANICKED, AWAKE);
+            // Asked first: an exchange would take the line from a thread that is about to write it.
+            let is = |state| desk.state.load(Ordering::Acquire) == state;
+            if !(is(GIVEN) && desk.changes(GIVEN, AWAKE)) {
+                wait_until(|| !is(TAKEN));
+                panicked |= is(PANICKED) && desk.changes(PANICKED, AWAKE);
             }
         }
         panicked

@@ -7,13 +7,12 @@
 pub use crate::job::Job;
 
 use crate::admission::Call;
-use crate::batch::{Batch, Made, sealed};
+use crate::batch::{Batch, Made, ranges, sealed};
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
 use crate::job::{ATTACHED, Alike, one_by_one};
 use crate::key_set::KeySet;
 use crate::status::Status;
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -95,17 +94,14 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// All of them, in parts of `len` jobs.
-    pub(crate) fn parts(&mut self, len: usize) -> Vec<Jobs<'_>> {
-        (0..self.count)
-            .step_by(len)
-            .map(|start| Jobs {
-                first: self.first.wrapping_add(start),
-                count: len.min(self.count - start),
-                key_index: self.key_index + start as u32,
-                borrow: PhantomData,
-            })
-            .collect()
+    /// All of them, in parts that begin with these.
+    pub(crate) fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = Jobs<'_>> {
+        ranges(starts, self.count).map(|range| Jobs {
+            first: self.first.wrapping_add(range.start),
+            count: range.len(),
+            key_index: self.key_index + range.start as u32,
+            borrow: PhantomData,
+        })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -277,8 +273,8 @@ impl sealed::Parts for Jobs<'_> {
         job.src_len.saturating_add(job.data_len)
     }
 
-    fn parts(&mut self, len: usize) -> Vec<Jobs<'_>> {
-        Jobs::parts(self, len)
+    fn parts(&mut self, starts: &[usize]) -> impl Iterator<Item = Jobs<'_>> {
+        Jobs::parts(self, starts)
     }
 
     #[inline(always)]

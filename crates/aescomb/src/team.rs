@@ -13,6 +13,7 @@ use crate::modes::{AeadMode, CipherMode, Kernels, MacMode};
 use alloc::vec::Vec;
 use core::fmt;
 use core::num::NonZeroUsize;
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::available_parallelism;
@@ -48,6 +49,7 @@ use std::time::Instant;
 pub struct Team {
     first: Comb,
     others: Others,
+    plan: Plan,
     /// When the last batch ended that was worth several threads.
     last: Option<Instant>,
 }
@@ -108,6 +110,7 @@ impl Team {
         Team {
             first: combs.next().unwrap_or_default(),
             others: Others::NotStarted(combs.collect()),
+            plan: Plan::default(),
             last: None,
         }
     }
@@ -228,8 +231,9 @@ impl Team {
                         Ok(failed)
                     }
                     count => {
-                        let crew = (self.others.started(), count);
-                        together(call, run, &mut self.first, crew, (batch, weight))
+                        let threads = (&mut self.first, self.others.started());
+                        self.plan.make(call, batch.count(), weight, count + 1);
+                        together(call, run, threads, &mut self.plan, batch)
                     }
                 };
                 // The time is asked for where it may matter: it takes as long as a message.
@@ -272,21 +276,7 @@ const LITTLE: usize = 1 << 17;
 /// How many messages say what a batch weighs.
 const SAMPLE: usize = 16;
 /// What a stretch has at least.
-const STRETCH_WORTH: usize = 1 << 14;
-/// How many messages a stretch of a serial mode has at least, if there are so many: as many as lanes.
-const SIDE_BY_SIDE: usize = 32;
-
-/// How many of `count` messages, which weigh so much, a stretch has: some for each of the threads.
-fn stretch_len(call: &Call<'_>, count: usize, weight: usize, threads: usize) -> usize {
-    let worth = count.saturating_mul(STRETCH_WORTH).div_ceil(weight.max(1));
-    // Groups of serial modes are better made of more messages.
-    let (least, each) = match is_parallel(call.mode, call.op) {
-        true => (worth, 8),
-        false => (worth.max(SIDE_BY_SIDE), 2),
-    };
-    let least = least.clamp(1, STRETCH);
-    count.div_ceil(threads * each).clamp(least, STRETCH)
-}
+const STRETCH_WORTH: usize = 1 << 15;
 
 /// How many threads beside the caller's a batch pays for that must have so much to do each.
 fn others_for(weight: usize, each: usize, most: usize) -> usize {
@@ -299,77 +289,131 @@ fn weight(call: &Call<'_>) -> usize {
     if plain { 1 } else { 2 }
 }
 
-/// A batch in stretches, which all threads check and then do.
-struct Stretches<P> {
-    all: Vec<Mutex<(P, Option<Alike>)>>,
-    /// Messages in each.
-    len: usize,
-    /// They are too large for the caches.
-    far: bool,
-    to_check: Shares,
-    to_do: Shares,
-    /// How many were checked.
-    checked: Apart<AtomicUsize>,
-    /// One was refused, or its check panicked: nothing is done.
-    stopped: AtomicBool,
-    failed: Mutex<Vec<u32>>,
+/// Where the stretches of a batch begin, and whose they are. Kept from batch to batch: lines of the cache
+/// that are taken and given back anew wait for other threads.
+#[derive(Default)]
+struct Plan {
+    /// The first message of each stretch.
+    starts: Vec<usize>,
+    /// A share for each thread: of a batch in memory that was there before, it has the same part again,
+    /// which its cache may still hold.
+    shares: Vec<Share>,
 }
-
-/// In lines of the cache of its own.
-#[repr(align(128))]
-struct Apart<T>(T);
-
-/// What there is to do, a share for each thread: of a batch in memory that was there before, a thread has
-/// the same part again, which its cache may still hold.
-struct Shares(Vec<Apart<Share>>);
 
 struct Share {
+    to_check: Turns,
+    to_do: Turns,
+}
+
+/// The stretches of a share that are to be checked, or to be done. In lines of the cache of its own.
+#[repr(align(128))]
+struct Turns {
     next: AtomicUsize,
     end: usize,
-    /// Its thread has begun, and so will do what is left of it.
+    /// The share's thread has begun.
     begun: AtomicBool,
+    /// How many of the last ones others leave to it then: these move messages to another cache, and
+    /// later back.
+    own: usize,
+    /// How many stretches, of any share, its thread has finished, once it leaves.
+    finished: AtomicUsize,
 }
 
-impl Shares {
-    /// Of `count` for so many threads.
-    fn new(count: usize, threads: usize) -> Shares {
-        let at = |i| count * i / threads;
-        let share = |i| Share {
-            next: AtomicUsize::new(at(i)),
-            end: at(i + 1),
-            begun: AtomicBool::new(false),
+impl Plan {
+    /// For `count` messages, which weigh so much.
+    fn make(&mut self, call: &Call<'_>, count: usize, weight: usize, threads: usize) {
+        let worth = count.saturating_mul(STRETCH_WORTH).div_ceil(weight.max(1));
+        let least = match is_parallel(call.mode, call.op) {
+            true => worth.clamp(1, STRETCH),
+            // Groups are better made of more messages.
+            false => STRETCH,
         };
-        Shares((0..threads).map(share).map(Apart).collect())
+        self.split(count, threads, least);
     }
 
-    fn begin(&self, number: usize) {
-        self.0[number].0.begun.store(true, Ordering::Relaxed);
-    }
-
-    /// The next one for thread `number`: of its own share, then of others.
-    fn next(&self, number: usize) -> Option<usize> {
-        let others = self.0[number + 1..].iter().chain(&self.0[..number]);
-        let own = self.0[number].0.take();
-        own.or_else(|| others.filter_map(|share| share.0.help()).next())
+    /// A share's stretches get shorter, so that threads end together, down to `least` messages.
+    fn split(&mut self, count: usize, threads: usize, least: usize) {
+        self.starts.clear();
+        self.shares.clear();
+        for i in 0..threads {
+            let (mut start, end) = (count * i / threads, count * (i + 1) / threads);
+            let first = self.starts.len();
+            while start < end {
+                self.starts.push(start);
+                start += stretch_len(end - start, least);
+            }
+            let range = first..self.starts.len();
+            self.shares.push(Share {
+                // To check a message takes less time than to move it.
+                to_check: Turns::new(range.clone(), range.len()),
+                to_do: Turns::new(range, 1),
+            });
+        }
     }
 }
 
-impl Share {
+/// How many messages the next of a share's stretches has: to begin one waits until all is stored.
+fn stretch_len(left: usize, least: usize) -> usize {
+    match left < 2 * least {
+        true => left.min(STRETCH),
+        false => (left * 3 / 4).min(STRETCH),
+    }
+}
+
+/// The next turn of thread `number`: of its own share, then of others.
+fn next_turn(shares: &[Share], number: usize, of: fn(&Share) -> &Turns) -> Option<usize> {
+    let others = shares[number + 1..].iter().chain(&shares[..number]);
+    let own = of(&shares[number]).take();
+    own.or_else(|| others.filter_map(|share| of(share).help()).next())
+}
+
+impl Turns {
+    fn new(range: Range<usize>, own: usize) -> Turns {
+        Turns {
+            next: AtomicUsize::new(range.start),
+            end: range.end,
+            begun: AtomicBool::new(false),
+            own,
+            finished: AtomicUsize::new(0),
+        }
+    }
+
     fn take(&self) -> Option<usize> {
         // It counts on beyond the end.
         let i = self.next.fetch_add(1, Ordering::Relaxed);
         (i < self.end).then_some(i)
     }
 
-    /// For another thread. The last one is its own thread's, which has it done sooner than it would
-    /// take to move it to another cache, if it is there at all.
+    /// For another thread.
     fn help(&self) -> Option<usize> {
-        let keeps = usize::from(self.begun.load(Ordering::Relaxed));
-        match self.next.load(Ordering::Relaxed) + keeps < self.end {
+        let begun = self.begun.load(Ordering::Relaxed);
+        let left = if begun { self.own } else { 0 };
+        match self.next.load(Ordering::Relaxed) + left < self.end {
             true => self.take(),
             false => None,
         }
     }
+}
+
+/// A batch in stretches, which all threads check and then do.
+struct Stretches<'s, P> {
+    all: Vec<Mutex<Stretch<P>>>,
+    shares: &'s [Share],
+    /// How many are to be checked: all or none.
+    to_check: usize,
+    /// They are too large for the caches.
+    far: bool,
+    /// One was refused, or its check panicked: nothing is done.
+    stopped: AtomicBool,
+    failed: Mutex<Vec<u32>>,
+}
+
+struct Stretch<P> {
+    /// Its first message.
+    start: usize,
+    part: P,
+    /// What is known of its messages, once they are checked.
+    alike: Option<Alike>,
 }
 
 /// The mutex's value; what a thread left that panicked does no harm.
@@ -379,7 +423,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The stretches that a thread has checked, or was checking when it panicked: they are counted when it is dropped.
 struct Checked<'s, P> {
-    of: &'s Stretches<P>,
+    of: &'s Stretches<'s, P>,
+    number: usize,
     count: usize,
     /// None is left that it did not check to its end.
     finished: bool,
@@ -390,88 +435,95 @@ impl<P> Drop for Checked<'_, P> {
         if !self.finished {
             self.of.stopped.store(true, Ordering::Relaxed);
         }
-        self.of.checked.0.fetch_add(self.count, Ordering::AcqRel);
+        let own = &self.of.shares[self.number].to_check;
+        own.finished.store(self.count, Ordering::Release);
     }
 }
 
-impl<P: Batch> Stretches<P> {
+impl<P: Batch> Stretches<'_, P> {
     /// Checks stretches until none is left, and does stretches until none is left, if all are good:
     /// what thread `number` does.
     fn work(&self, call: &Call<'_>, run: Run, number: usize, comb: &mut Comb) {
-        let next = |of: &Shares| of.next(number).map(|i| (i, locked(&self.all[i])));
-        self.to_check.begin(number);
-        let mut checked = Checked {
-            of: self,
-            count: 0,
-            finished: false,
-        };
-        while let Some((_, mut stretch)) = next(&self.to_check) {
-            checked.count += 1;
-            let (part, alike) = &mut *stretch;
-            match part.check(call, None) {
-                Ok(all) => *alike = Some(all),
-                Err(_) => self.stopped.store(true, Ordering::Relaxed),
+        let own = &self.shares[number];
+        let next = |of| next_turn(self.shares, number, of).map(|i| locked(&self.all[i]));
+        if self.to_check > 0 {
+            own.to_check.begun.store(true, Ordering::Relaxed);
+            let mut checked = Checked {
+                of: self,
+                number,
+                count: 0,
+                finished: false,
+            };
+            while let Some(mut stretch) = next(|share| &share.to_check) {
+                checked.count += 1;
+                match stretch.part.check(call, None) {
+                    Ok(alike) => stretch.alike = Some(alike),
+                    Err(_) => self.stopped.store(true, Ordering::Relaxed),
+                }
+            }
+            checked.finished = true;
+            drop(checked);
+            // A thread that panicked does not check what is left of its share.
+            wait_until(|| self.all_checked() || self.is_stopped());
+            if self.is_stopped() {
+                return;
             }
         }
-        checked.finished = true;
-        drop(checked);
-        // A thread that panicked does not check what is left of its share.
-        let stopped = || self.stopped.load(Ordering::Relaxed);
-        wait_until(|| self.checked.0.load(Ordering::Acquire) >= self.all.len() || stopped());
-        if stopped() {
-            return;
-        }
-        self.to_do.begin(number);
+        own.to_do.begun.store(true, Ordering::Relaxed);
         let mut failed = Vec::new();
-        while let Some((i, mut stretch)) = next(&self.to_do) {
-            let (part, Some(alike)) = &mut *stretch else {
+        while let Some(mut stretch) = next(|share| &share.to_do) {
+            let Stretch { start, part, alike } = &mut *stretch;
+            let Some(alike) = *alike else {
                 unreachable!("all are checked");
             };
             let before = failed.len();
-            comb.execute(call, run, (*alike, self.far), part, &mut failed);
+            comb.execute(call, run, (alike, self.far), part, &mut failed);
             for message in &mut failed[before..] {
-                *message += (i * self.len) as u32;
+                *message += *start as u32;
             }
         }
         if !failed.is_empty() {
             locked(&self.failed).append(&mut failed);
         }
     }
+
+    fn all_checked(&self) -> bool {
+        let checked = |share: &Share| share.to_check.finished.load(Ordering::Acquire);
+        self.shares.iter().map(checked).sum::<usize>() >= self.to_check
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
 }
 
-/// Checks the batch and does it, with so many of the crew: the messages that failed.
+/// Checks the batch and does it as planned: the messages that failed.
 fn together<B: Batch + ?Sized>(
     call: &Call<'_>,
     run: Run,
-    first: &mut Comb,
-    (crew, count): (&mut Crew, usize),
-    (batch, weight): (&mut B, usize),
+    (first, crew): (&mut Comb, &mut Crew),
+    Plan { starts, shares }: &mut Plan,
+    batch: &mut B,
 ) -> Result<Vec<u32>, Error> {
-    let threads = count + 1;
-    let len = stretch_len(call, batch.count(), weight, threads);
     let far = is_far(batch);
-    let in_parts = !B::MAKES_JOBS || batch.count() >= LONG_COLUMNS && batch.borders_are_good(len);
+    let in_parts =
+        !B::MAKES_JOBS || batch.count() >= LONG_COLUMNS && batch.borders_are_good(starts);
     let alike = match in_parts {
         true => None,
         false => Some(batch.check(call, None)?),
     };
-    let parts = batch.parts(len).into_iter();
-    let all: Vec<_> = parts.map(|part| Mutex::new((part, alike))).collect();
-    let count = all.len();
-    let checked = if in_parts { 0 } else { count };
+    let stretch = |(part, &start)| Mutex::new(Stretch { start, part, alike });
     let stretches = Stretches {
-        all,
-        len,
+        all: batch.parts(starts).zip(&*starts).map(stretch).collect(),
+        shares,
+        to_check: if in_parts { starts.len() } else { 0 },
         far,
-        to_check: Shares::new(count - checked, threads),
-        checked: Apart(AtomicUsize::new(checked)),
-        to_do: Shares::new(count, threads),
         stopped: AtomicBool::new(false),
         failed: Mutex::new(Vec::new()),
     };
     let work = |number: usize, comb: &mut Comb| stretches.work(call, run, number, comb);
-    crew.with(threads - 1, &work, || work(0, first));
-    let stopped = stretches.stopped.load(Ordering::Relaxed);
+    crew.with(shares.len() - 1, &work, || work(0, first));
+    let stopped = stretches.is_stopped();
     let mut failed = core::mem::take(&mut *locked(&stretches.failed));
     drop(stretches);
     if stopped {
@@ -494,7 +546,7 @@ mod tests {
     use crate::mode::Mode;
     use crate::status::Status;
     use crate::text::Text;
-    use core::ops::Range;
+    use alloc::vec;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
@@ -527,24 +579,61 @@ mod tests {
         }
     }
 
-    /// A thread does what others have not begun, and leaves to those that have what they do last.
+    #[test]
+    fn stretches_get_shorter() {
+        let split = |count, threads, least| {
+            let mut plan = Plan::default();
+            plan.split(count, threads, least);
+            assert!(plan.starts.is_sorted());
+            let shares = plan.shares.iter();
+            let ends = shares.map(|share| share.to_do.end).collect::<Vec<_>>();
+            (plan.starts, ends)
+        };
+        assert_eq!(split(0, 2, 1), (vec![], vec![0, 0]));
+        assert_eq!(split(1, 2, 8), (vec![0], vec![0, 1]));
+        assert_eq!(
+            split(400, 2, 8),
+            (vec![0, 150, 187, 200, 350, 387], vec![3, 6])
+        );
+        assert_eq!(
+            split(3 * 1100, 3, STRETCH),
+            (
+                vec![0, 512, 1024, 1100, 1612, 2124, 2200, 2712, 3224],
+                vec![3, 6, 9]
+            )
+        );
+    }
+
+    /// A thread does what others have not begun, and leaves to those that have what they do last, and
+    /// all that they check.
     #[test]
     fn shares_are_taken_once() {
-        let taken = |shares: &Shares, number: usize| -> Vec<usize> {
-            core::iter::from_fn(|| shares.next(number)).collect()
+        let begun = |count, begun: &[usize]| {
+            let mut plan = Plan::default();
+            plan.split(count, 3, 1);
+            for &number in begun {
+                let Share { to_check, to_do } = &plan.shares[number];
+                to_check.begun.store(true, Ordering::Relaxed);
+                to_do.begun.store(true, Ordering::Relaxed);
+            }
+            plan.shares
         };
-        let shares = Shares::new(10, 3);
-        shares.begin(1);
-        assert_eq!(taken(&shares, 1), [3, 4, 5, 6, 7, 8, 9, 0, 1, 2]);
-        assert_eq!(taken(&shares, 0), []);
-        let shares = Shares::new(10, 3);
-        shares.begin(0);
-        shares.begin(2);
-        assert_eq!(taken(&shares, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(taken(&shares, 2), [9]);
-        let shares = Shares::new(2, 3);
-        shares.begin(0);
-        assert_eq!(taken(&shares, 0), [0, 1]);
+        let taken = |shares: &[Share], number: usize, of: fn(&Share) -> &Turns| -> Vec<usize> {
+            core::iter::from_fn(|| next_turn(shares, number, of)).collect()
+        };
+        let checked: fn(&Share) -> &Turns = |share| &share.to_check;
+        let done: fn(&Share) -> &Turns = |share| &share.to_do;
+        // Two stretches each.
+        let shares = begun(10, &[1]);
+        assert_eq!(taken(&shares, 1, done), [2, 3, 4, 5, 0, 1]);
+        assert!(taken(&shares, 0, done).is_empty());
+        let shares = begun(10, &[0, 2]);
+        assert_eq!(taken(&shares, 0, done), [0, 1, 2, 3, 4]);
+        assert_eq!(taken(&shares, 2, done), [5]);
+        assert_eq!(taken(&shares, 0, checked), [0, 1, 2, 3]);
+        assert_eq!(taken(&shares, 2, checked), [4, 5]);
+        let shares = begun(2, &[0]);
+        assert_eq!(taken(&shares, 0, done), [0, 1]);
     }
 
     /// A batch whose check panics on the caller's thread, once another thread has checked its own.
@@ -573,8 +662,8 @@ mod tests {
             0
         }
 
-        fn parts(&mut self, _: usize) -> Vec<Broken<'_>> {
-            Vec::new()
+        fn parts(&mut self, _: &[usize]) -> impl Iterator<Item = Broken<'_>> {
+            core::iter::empty()
         }
 
         fn check(&mut self, _: &Call<'_>, _: Option<&mut Made>) -> Result<Alike, Error> {
@@ -603,14 +692,20 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_thread_that_panicked() {
         let (checked, begun) = (&AtomicUsize::new(0), &AtomicBool::new(false));
-        let all = (0..4).map(|_| Mutex::new((Broken { checked, begun }, None)));
+        let mut plan = Plan::default();
+        plan.split(4, 2, 1);
+        let part = |_| {
+            Mutex::new(Stretch {
+                start: 0,
+                part: Broken { checked, begun },
+                alike: None,
+            })
+        };
         let stretches = Stretches {
-            all: all.collect(),
-            len: 1,
+            all: (0..4).map(part).collect(),
+            shares: &plan.shares,
+            to_check: 4,
             far: false,
-            to_check: Shares::new(4, 2),
-            to_do: Shares::new(4, 2),
-            checked: Apart(AtomicUsize::new(0)),
             stopped: AtomicBool::new(false),
             failed: Mutex::new(Vec::new()),
         };
