@@ -18,7 +18,6 @@ use super::{Attached, LONG, Rules, SIGN, Vectors};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Isa;
 use crate::job::Job;
-use crate::status::Status;
 use core::mem::offset_of;
 
 /// A job begins with eight pointers and lengths: places among them.
@@ -41,8 +40,19 @@ const _: () = {
     // Then come four numbers of 4 bytes.
     assert!(offset_of!(Job, nonce_len) == 8 * WORD);
     assert!(offset_of!(Job, component_count) == 8 * WORD + 12);
-    // Two that are written as one.
+    // What is written ends a job. Two of these members are written as one.
+    let written = [
+        offset_of!(Job, status),
+        offset_of!(Job, len),
+        offset_of!(Job, key_index),
+    ];
+    let mut i = 0;
+    while i < written.len() {
+        assert!(WORD < 8 || written[i] == offset_of!(Job, written) + 8 * (i + 1));
+        i += 1;
+    }
     assert!(offset_of!(Job, components) == offset_of!(Job, key_index) + 4);
+    assert!(offset_of!(Job, components) + 4 == size_of::<Job>());
 };
 
 /// No results but tags.
@@ -155,7 +165,8 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             false => (32, 0),
         };
         let has_data = u64::from(!(*first).data.is_null());
-        let mut own = u64::from(key_index) << place | has_data << number;
+        let own = u64::from(key_index) << place | has_data << number;
+        let mut ends = M::ends(own, 1 << place);
         let end = first.add(count);
         let mut job = first;
         while job < end {
@@ -194,17 +205,10 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             let of_job = Pair::load((&raw const (*job).nonce_len).cast());
             differ = differ.or(of_job.xor(numbers));
             keys |= (*job).key.addr();
-            if FOREIGN {
-                (*job).len = len;
-                (&raw mut (*job).key_index)
-                    .cast::<u64>()
-                    .write_unaligned(own);
-                own = own.wrapping_add(1 << place);
-            } else {
+            if !FOREIGN {
                 other_components |= (*job).components ^ components;
             }
-            (*job).written.write(written);
-            (*job).status.write(Status::Done);
+            M::put_ends::<FOREIGN>(&mut ends, job, written, len);
             job = job.add(1);
         }
     }

@@ -4,8 +4,26 @@
 //! [`Line`] is used.
 #![allow(unsafe_code)]
 
+use crate::job::Job;
+use crate::status::Status;
+
 /// The first eight members of a job: pointers and lengths.
 pub(super) trait Members: Copy {
+    /// What a call writes to the last four members of a job.
+    type Ends: Copy;
+    /// `own`: the number that the last one is, `step`: what is added to it for the next job.
+    fn ends(own: u64, step: u64) -> Self::Ends;
+    /// Writes what a call says of a job that is good, and of a `FOREIGN` one what is the engine's own, and
+    /// goes on to the next.
+    ///
+    /// # Safety
+    /// It is there and nobody else's, and this is entered.
+    unsafe fn put_ends<const FOREIGN: bool>(
+        ends: &mut Self::Ends,
+        job: *mut Job,
+        written: usize,
+        len: usize,
+    );
     fn of(members: [usize; 8]) -> Self;
     /// # Safety
     /// They are readable, and this is entered.
@@ -17,6 +35,30 @@ pub(super) trait Members: Copy {
     fn text(self) -> Pair;
     /// A bit at the place of each that is not 0.
     fn there(self) -> usize;
+}
+
+/// [`Members::put_ends`], one after the other.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn put_each<const FOREIGN: bool>(
+    (own, step): &mut (u64, u64),
+    job: *mut Job,
+    written: usize,
+    len: usize,
+) {
+    // SAFETY: the caller's; the two are one number of 8 bytes.
+    unsafe {
+        (*job).written.write(written);
+        (*job).status.write(Status::Done);
+        if FOREIGN {
+            (*job).len = len;
+            let place = (&raw mut (*job).key_index).cast::<u64>();
+            place.write_unaligned(*own);
+        }
+    }
+    *own = own.wrapping_add(*step);
 }
 
 /// An operation on each of some registers.
@@ -49,6 +91,8 @@ pub(super) type Narrow = [usize; 8];
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Members;
+    use crate::job::Job;
+    use crate::status::Status;
     use core::arch::x86_64::*;
     use core::mem::transmute;
 
@@ -95,6 +139,24 @@ mod x86 {
     }
 
     impl Members for [Pair; 4] {
+        type Ends = (u64, u64);
+
+        #[inline(always)]
+        fn ends(own: u64, step: u64) -> (u64, u64) {
+            (own, step)
+        }
+
+        #[inline(always)]
+        unsafe fn put_ends<const FOREIGN: bool>(
+            ends: &mut (u64, u64),
+            job: *mut Job,
+            written: usize,
+            len: usize,
+        ) {
+            // SAFETY: the caller's.
+            unsafe { super::put_each::<FOREIGN>(ends, job, written, len) };
+        }
+
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
             // SAFETY: any bytes are four pairs.
@@ -147,6 +209,39 @@ mod x86 {
     pub(crate) struct Line(__m512i);
 
     impl Members for Line {
+        /// The last 32 bytes of a job, but for two members, and what is added for the next.
+        type Ends = (__m256i, __m256i);
+
+        #[inline(always)]
+        fn ends(own: u64, step: u64) -> (__m256i, __m256i) {
+            let of = |members: [u64; 4]| -> __m256i {
+                // SAFETY: any bytes are one.
+                unsafe { transmute(members) }
+            };
+            (of([0, Status::Done as u64, 0, own]), of([0, 0, 0, step]))
+        }
+
+        #[inline(always)]
+        unsafe fn put_ends<const FOREIGN: bool>(
+            (ends, step): &mut (__m256i, __m256i),
+            job: *mut Job,
+            written: usize,
+            len: usize,
+        ) {
+            // SAFETY: the caller's; that they are four members of 8 bytes is asserted.
+            unsafe {
+                let place = &raw mut (*job).written;
+                let all = _mm256_mask_set1_epi64(*ends, 1, written as i64);
+                if FOREIGN {
+                    let all = _mm256_mask_set1_epi64(all, 4, len as i64);
+                    _mm256_storeu_si256(place.cast(), all);
+                } else {
+                    _mm_storeu_si128(place.cast(), _mm256_castsi256_si128(all));
+                }
+                *ends = _mm256_add_epi64(*ends, *step);
+            }
+        }
+
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
             // SAFETY: any bytes are one.
@@ -194,6 +289,7 @@ mod x86 {
 #[cfg(not(target_arch = "x86_64"))]
 mod plain {
     use super::Members;
+    use crate::job::Job;
     use core::ops::{BitAnd, BitOr, BitXor};
 
     /// 16 bytes.
@@ -229,6 +325,24 @@ mod plain {
     }
 
     impl Members for [usize; 8] {
+        type Ends = (u64, u64);
+
+        #[inline(always)]
+        fn ends(own: u64, step: u64) -> (u64, u64) {
+            (own, step)
+        }
+
+        #[inline(always)]
+        unsafe fn put_ends<const FOREIGN: bool>(
+            ends: &mut (u64, u64),
+            job: *mut Job,
+            written: usize,
+            len: usize,
+        ) {
+            // SAFETY: the caller's.
+            unsafe { super::put_each::<FOREIGN>(ends, job, written, len) };
+        }
+
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
             members
