@@ -6,10 +6,10 @@
 use crate::block::{Block, MAX_LANES, both};
 use crate::bytes;
 use crate::expanded::Expanded;
-use crate::isa::{Isa, Wide};
+use crate::isa::{Isa, Starts, Wide};
 use crate::job::Job;
 use crate::key_set::KeySet;
-use crate::parts::{gather_of, nowhere, tag};
+use crate::parts::{InJobs, gather_of, nowhere, tag};
 
 /// How many bytes the parts of a message have, but its text.
 #[derive(Clone, Copy)]
@@ -229,6 +229,23 @@ impl<'j, S: Isa, const N: usize> Few<'j, S, N> {
             true => self.jobs[l].dst,
             false => self.jobs[l].src,
         }
+    }
+
+    /// Where all texts are read, and where results go.
+    #[inline(always)]
+    pub(crate) fn starts(&self) -> (impl Starts, impl Starts) {
+        let again = self.again;
+        let src = InJobs::new(
+            self.jobs,
+            #[inline(always)]
+            move |job| if again { job.dst } else { job.src },
+        );
+        let dst = InJobs::new(
+            self.jobs,
+            #[inline(always)]
+            |job| job.dst,
+        );
+        (src, dst)
     }
 
     #[inline(always)]

@@ -15,8 +15,8 @@ use crate::facts::Few;
 use crate::fetch::fetch_own;
 use crate::group::{HALF_SET, differ, place_of};
 use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of, hashed_after};
-use crate::isa::{Isa, Sums, Wide};
-use crate::job::{self, Alike, Job};
+use crate::isa::{Isa, Starts, Sums, Wide};
+use crate::job::{Alike, Job};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
@@ -203,28 +203,30 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
     c: &impl Cipher<W = S::W>,
     mut state: M::State<S::W>,
 ) -> M::State<S::W> {
-    let (mut src, mut dst) = ([nowhere().cast_const(); N], [nowhere(); N]);
-    for (l, job) in few.jobs.iter().enumerate() {
-        // Of fewer, the compiler makes no gathers.
-        if const { N > 8 } {
-            job::one_by_one();
-        }
-        (src[l], dst[l]) = (few.source(l), job.dst);
-    }
-    core::hint::black_box((&src, &dst));
-    let text = (src.as_ptr(), dst.as_ptr());
+    let (src, dst) = few.starts();
     let rows = 0..rows::<M>(few.jobs[0].len);
-    let place = |l: usize| place_of::<M>(src[l], dst[l]);
-    // SAFETY: they have so many whole blocks.
+    // SAFETY: there are so many jobs, which have so many whole blocks.
     unsafe {
-        if const { S::SPARE && is_linked::<M>() }
+        if const { N <= MAX_UNIT } {
+            // In registers.
+            let (mut from, mut to) = ([nowhere().cast_const(); N], [nowhere(); N]);
+            for l in 0..N {
+                (from[l], to[l]) = (src.of(l), dst.of(l));
+            }
+            let text = (from.as_ptr(), to.as_ptr());
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, text);
+        } else if const { S::SPARE && is_linked::<M>() }
             && !is_zen4()
             && rows.end >= LINE
-            && differ(place) & HALF_SET == 0
+            && differ(
+                #[inline(always)]
+                |l| place_of::<M>(src.of(l), dst.of(l)),
+            ) & HALF_SET
+                == 0
         {
-            take_lines::<S, M, _>(few.s, c, &mut state, rows, text);
+            take_lines::<S, M, _>(few.s, c, &mut state, rows, (src, dst));
         } else {
-            take_rows::<S, M, _>(few.s, c, &mut state, rows, text);
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, (src, dst));
         }
     }
     state

@@ -13,7 +13,7 @@ use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
 use crate::hashing::{LanePowers, Powers, SUMMED_ROWS, has_summed_rows, lane_powers, sum_rows};
-use crate::isa::{Isa, Wide};
+use crate::isa::{Isa, Starts, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
 use crate::parts::{
@@ -1159,7 +1159,14 @@ unsafe fn one_lane<N: Isa, M: Pass>(
             while row < rows.end {
                 // SAFETY: the caller's.
                 unsafe {
-                    take_row::<N, M>(n, &c, &mut w, row, (&src, &dst), row * M::SHAPE.row.stride)
+                    take_row::<N, M>(
+                        n,
+                        &c,
+                        &mut w,
+                        row,
+                        (&raw const src, &raw const dst),
+                        row * M::SHAPE.row.stride,
+                    )
                 };
                 row += 1;
             }
@@ -1181,7 +1188,7 @@ unsafe fn take_line<S: Isa, M: Pass>(
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     row: usize,
-    (src, dst): (*const *const u8, *const *mut u8),
+    (src, dst): (impl Starts, impl Starts),
 ) {
     // SAFETY: the caller's.
     unsafe {

@@ -335,7 +335,7 @@ impl<U: Isa> PowersOfLanes<U> for [&FewRows; MAX_UNIT] {
     fn get(&self, u: U, n: usize) -> (U::W, U::W) {
         let at = FEW_POWERS - n;
         // SAFETY: each has a block there.
-        let power = unsafe { u.gather(self.as_ptr().cast(), at * 16) };
+        let power = unsafe { u.gather(self.as_ptr().cast::<*const u8>(), at * 16) };
         (power, power.sum_halves())
     }
 }

@@ -159,6 +159,21 @@ pub(crate) const HELD_KEYS: usize = 5;
 #[cfg(feature = "research")]
 pub(crate) const PART: usize = 12;
 
+/// Where texts of lanes start: a pointer for each, in an array or elsewhere.
+#[allow(unsafe_code)] // declared here, used in the files that may
+pub(crate) trait Starts: Copy {
+    /// That of lane `l`.
+    ///
+    /// # Safety
+    /// There is one.
+    unsafe fn of(self, l: usize) -> *mut u8;
+    /// Those after the first so many.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn after(self, lanes: usize) -> Self;
+}
+
 /// The contract of an instruction set.
 ///
 /// The pointer methods are `unsafe`: what they read or write must be valid for
@@ -377,10 +392,9 @@ pub(crate) trait Isa: Copy + 'static {
     /// The same in the first lane, zeros in the others.
     unsafe fn load_first(self, from: *const u8, len: usize) -> Self::W;
     unsafe fn store_first(self, x: Self::W, to: *mut u8, len: usize);
-    /// Lane `l` from the 16 bytes at `at[l] + offset`, where `at` has `LANES`
-    /// entries.
-    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W;
-    unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize);
+    /// Lane `l` from the 16 bytes that are `offset` after its start.
+    unsafe fn gather(self, at: impl Starts, offset: usize) -> Self::W;
+    unsafe fn scatter(self, x: Self::W, to: impl Starts, offset: usize);
     /// Whether there are as many registers to spare as a row is in, beside those and a key's.
     const SPARE: bool = false;
     /// Of `gather`, what belongs in register `u`. Where `SPARE` or `HOLDS`.
@@ -389,7 +403,7 @@ pub(crate) trait Isa: Copy + 'static {
         self,
         _x: &mut Self::W,
         _u: usize,
-        _at: *const *const u8,
+        _at: impl Starts,
         _offset: usize,
     ) {
         unreachable!("rows are not taken apart by registers")
@@ -400,7 +414,7 @@ pub(crate) trait Isa: Copy + 'static {
         self,
         _row: *const Self::W,
         _u: usize,
-        _to: *const *mut u8,
+        _to: impl Starts,
         _offset: usize,
     ) {
         unreachable!("rows are not taken apart by registers")
@@ -415,7 +429,7 @@ pub(crate) trait Isa: Copy + 'static {
         self,
         _rows: *mut [Self::W; LINE],
         _u: usize,
-        _at: *const *const u8,
+        _at: impl Starts,
         _offset: usize,
     ) {
         unreachable!("rows are not gathered by lines")
@@ -425,7 +439,7 @@ pub(crate) trait Isa: Copy + 'static {
         self,
         _rows: *const [Self::W; LINE],
         _u: usize,
-        _to: *const *mut u8,
+        _to: impl Starts,
         _offset: usize,
     ) {
         unreachable!("rows are not scattered by lines")

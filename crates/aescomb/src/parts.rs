@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::block::Block;
-use crate::isa::Isa;
+use crate::isa::{Isa, Starts};
 use crate::job::Job;
 use core::cell::UnsafeCell;
 
@@ -118,6 +118,65 @@ pub(crate) unsafe fn scatter_tags<S: Isa>(s: S, jobs: &[*const Job], alike: bool
             }
         },
     );
+}
+
+impl Starts for *const *const u8 {
+    #[inline(always)]
+    unsafe fn of(self, l: usize) -> *mut u8 {
+        // SAFETY: the caller's, here and below.
+        unsafe { (*self.add(l)).cast_mut() }
+    }
+
+    #[inline(always)]
+    unsafe fn after(self, lanes: usize) -> Self {
+        unsafe { self.add(lanes) }
+    }
+}
+
+impl Starts for *const *mut u8 {
+    #[inline(always)]
+    unsafe fn of(self, l: usize) -> *mut u8 {
+        // SAFETY: the caller's, here and below.
+        unsafe { *self.add(l) }
+    }
+
+    #[inline(always)]
+    unsafe fn after(self, lanes: usize) -> Self {
+        unsafe { self.add(lanes) }
+    }
+}
+
+/// A pointer of each of some jobs.
+#[derive(Clone, Copy)]
+pub(crate) struct InJobs<F> {
+    first: *const Job,
+    of: F,
+}
+
+impl<F: Fn(&Job) -> *const u8 + Copy> InJobs<F> {
+    #[inline(always)]
+    pub(crate) fn new(jobs: &[Job], of: F) -> Self {
+        InJobs {
+            first: jobs.as_ptr(),
+            of,
+        }
+    }
+}
+
+impl<F: Fn(&Job) -> *const u8 + Copy> Starts for InJobs<F> {
+    #[inline(always)]
+    unsafe fn of(self, l: usize) -> *mut u8 {
+        // SAFETY: the caller's, here and below.
+        (self.of)(unsafe { &*self.first.add(l) }).cast_mut()
+    }
+
+    #[inline(always)]
+    unsafe fn after(self, lanes: usize) -> Self {
+        InJobs {
+            first: unsafe { self.first.add(lanes) },
+            ..self
+        }
+    }
 }
 
 /// In loops over rows: lanes' places are then read from memory in each. Where rows store nothing,

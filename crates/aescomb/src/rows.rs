@@ -15,7 +15,7 @@ use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
-use crate::isa::{Isa, Plain, Polyval, Product, Wide};
+use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
 use crate::pass::{Pass, State, uniform};
 use crate::places::Places;
@@ -40,7 +40,7 @@ pub(crate) unsafe fn take_row<S: Isa, M: Pass>(
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     row: usize,
-    (src, dst): (*const *const u8, *const *mut u8),
+    (src, dst): (impl Starts, impl Starts),
     offset: usize,
 ) {
     // SAFETY: the caller's.
@@ -73,7 +73,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     c: &C,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
-    text: (*const *const u8, *const *mut u8),
+    text: (impl Starts, impl Starts),
 ) {
     // SAFETY: the caller's.
     unsafe {
@@ -106,7 +106,7 @@ pub(crate) unsafe fn take_lines<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     c: &C,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
-    text: (*const *const u8, *const *mut u8),
+    text: (impl Starts, impl Starts),
 ) {
     let lines = rows.start..rows.start + rows.len() / LINE * LINE;
     let left = lines.end..rows.end;
@@ -130,7 +130,7 @@ unsafe fn row_by_row<S: Isa, M: Pass>(
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
-    text: (*const *const u8, *const *mut u8),
+    text: (impl Starts, impl Starts),
 ) {
     let Range { mut start, end } = rows;
     while start < end {
@@ -177,7 +177,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
-    (src, dst): (*const *const u8, *const *mut u8),
+    (src, dst): (impl Starts, impl Starts),
 ) {
     let Range { mut start, end } = rows;
     if start == end {
@@ -274,7 +274,7 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
     c: &impl Cipher<W = S::W>,
     state: &mut M::State<S::W>,
     rows: Range<usize>,
-    (src, dst): (*const *const u8, *const *mut u8),
+    (src, dst): (impl Starts, impl Starts),
 ) {
     let registers = const { S::LANES / <S::Unit as Isa>::LANES };
     let mut memory = MaybeUninit::<[S::W; LINE]>::uninit();

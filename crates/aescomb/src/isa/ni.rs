@@ -5,6 +5,7 @@
 //! SSSE3 and SSE4.1.
 #![allow(unsafe_code)]
 
+use super::Starts;
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
 use super::x86::{InstructionSet, X86, runs};
 use crate::block::Block;
@@ -90,13 +91,13 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
-        unsafe { _mm_loadu_si128((*at).wrapping_add(offset).cast()) }
+    unsafe fn gather(at: impl Starts, offset: usize) -> Self {
+        unsafe { _mm_loadu_si128(at.of(0).wrapping_add(offset).cast()) }
     }
 
     #[inline(always)]
-    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
-        unsafe { _mm_storeu_si128((*to).wrapping_add(offset).cast(), self) }
+    unsafe fn scatter(self, to: impl Starts, offset: usize) {
+        unsafe { _mm_storeu_si128(to.of(0).wrapping_add(offset).cast(), self) }
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@
 //! `unsafe` here rests on the contract of the pointer methods of [`Isa`].
 #![allow(unsafe_code)]
 
-use super::{Isa, Product, RoundKeys, Sums, Wide, is_tweaked};
+use super::{Isa, Product, RoundKeys, Starts, Sums, Wide, is_tweaked};
 use crate::block::Block;
 use crate::expanded::{Expanded, RawKey};
 use crate::gf128;
@@ -626,20 +626,20 @@ impl<const N: usize> Isa for Portable<N> {
     }
 
     #[inline(never)]
-    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Blocks<N> {
+    unsafe fn gather(self, at: impl Starts, offset: usize) -> Blocks<N> {
         // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
         Blocks(core::array::from_fn(|l| unsafe {
-            let from = (*at.add(l)).wrapping_add(offset);
+            let from = at.of(l).wrapping_add(offset);
             from.cast::<u128>().read_unaligned()
         }))
     }
 
     #[inline(never)]
-    unsafe fn scatter(self, x: Blocks<N>, to: *const *mut u8, offset: usize) {
+    unsafe fn scatter(self, x: Blocks<N>, to: impl Starts, offset: usize) {
         for (l, block) in x.0.iter().enumerate() {
             // SAFETY: the caller's `LANES` pointers, 16 bytes at each.
             unsafe {
-                let to = (*to.add(l)).wrapping_add(offset);
+                let to = to.of(l).wrapping_add(offset);
                 to.cast::<u128>().write_unaligned(*block);
             }
         }

@@ -6,6 +6,7 @@
 //! and AVX2.
 #![allow(unsafe_code)]
 
+use super::Starts;
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
 use super::x86::{InstructionSet, X86, runs};
 use crate::block::Block;
@@ -114,17 +115,17 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
-    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+    unsafe fn gather(at: impl Starts, offset: usize) -> Self {
         unsafe {
-            let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());
+            let p = |l: usize| _mm_loadu_si128(at.of(l).wrapping_add(offset).cast());
             _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(p(0)), p(1))
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
+    unsafe fn scatter(self, to: impl Starts, offset: usize) {
         unsafe {
-            let p = |l: usize| (*to.add(l)).wrapping_add(offset).cast();
+            let p = |l: usize| to.of(l).wrapping_add(offset).cast();
             _mm_storeu_si128(p(0), _mm256_castsi256_si128(self));
             _mm_storeu_si128(p(1), _mm256_extracti128_si256::<1>(self));
         }

@@ -5,6 +5,7 @@
 //! AVX-512 F, BW and VL, and BMI2.
 #![allow(unsafe_code)]
 
+use super::Starts;
 use super::x86::vector::{Vector, operations};
 use super::x86::{InstructionSet, X86, runs};
 use crate::block::{Block, LINE};
@@ -193,9 +194,9 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+    unsafe fn gather(at: impl Starts, offset: usize) -> Self {
         unsafe {
-            let p = |l: usize| _mm_loadu_si128((*at.add(l)).wrapping_add(offset).cast());
+            let p = |l: usize| _mm_loadu_si128(at.of(l).wrapping_add(offset).cast());
             // Halves first: two of three insertions are of 256 bits, which are cheaper where the
             // hardware has no more.
             let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(p(0)), p(1));
@@ -205,9 +206,9 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn scatter(self, to: *const *mut u8, offset: usize) {
+    unsafe fn scatter(self, to: impl Starts, offset: usize) {
         unsafe {
-            let p = |l: usize| (*to.add(l)).wrapping_add(offset).cast();
+            let p = |l: usize| to.of(l).wrapping_add(offset).cast();
             _mm_storeu_si128(p(0), _mm512_castsi512_si128(self));
             _mm_storeu_si128(p(1), _mm512_extracti32x4_epi32::<1>(self));
             _mm_storeu_si128(p(2), _mm512_extracti32x4_epi32::<2>(self));

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::ni::NiOne;
-use super::{HELD_KEYS, Isa, Product, RoundKeys, Sums};
+use super::{HELD_KEYS, Isa, Product, RoundKeys, Starts, Sums};
 use crate::block::{Block, LINE, MAX_UNIT};
 use crate::expanded::Expanded;
 use crate::lane_keys::LaneKeys;
@@ -501,12 +501,12 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    unsafe fn gather(self, at: *const *const u8, offset: usize) -> Self::W {
+    unsafe fn gather(self, at: impl Starts, offset: usize) -> Self::W {
         unsafe { Words::gather(at, offset) }
     }
 
     #[inline(always)]
-    unsafe fn scatter(self, x: Self::W, to: *const *mut u8, offset: usize) {
+    unsafe fn scatter(self, x: Self::W, to: impl Starts, offset: usize) {
         unsafe { Words::scatter(x, to, offset) }
     }
 
@@ -519,7 +519,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         self,
         x: &mut Self::W,
         u: usize,
-        at: *const *const u8,
+        at: impl Starts,
         offset: usize,
     ) {
         unsafe { x.gather_register::<IN_ORDER>(u, at, offset) }
@@ -530,13 +530,13 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         self,
         row: *const Self::W,
         u: usize,
-        to: *const *mut u8,
+        to: impl Starts,
         offset: usize,
     ) {
         let mut l = u * S::V::BLOCKS;
         while l < (u + 1) * S::V::BLOCKS {
             unsafe {
-                let to = (*to.add(l)).wrapping_add(offset).cast::<Block>();
+                let to = to.of(l).wrapping_add(offset).cast::<Block>();
                 to.write_unaligned(row.cast::<Block>().add(l).read());
             }
             l += 1;
@@ -550,7 +550,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         self,
         rows: *mut [Self::W; LINE],
         u: usize,
-        at: *const *const u8,
+        at: impl Starts,
         offset: usize,
     ) {
         unsafe { Words::gather_line(rows, u, at, offset) }
@@ -561,7 +561,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         self,
         rows: *const [Self::W; LINE],
         u: usize,
-        to: *const *mut u8,
+        to: impl Starts,
         offset: usize,
     ) {
         unsafe { Words::scatter_line(rows, u, to, offset) }

@@ -381,7 +381,7 @@ unsafe fn gather_keys<V: Vector, const U: usize, const L: usize>(
     offset: usize,
 ) -> [V; U] {
     // SAFETY: the caller's.
-    unsafe { V::gather_all(of.as_ptr().cast(), offset) }
+    unsafe { V::gather_all(of.as_ptr().cast::<*const u8>(), offset) }
 }
 
 /// FIPS 197 section 5.2 for `V::BLOCKS` keys at once, one in each block of a

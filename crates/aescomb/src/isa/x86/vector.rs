@@ -9,6 +9,7 @@ use crate::bytes;
 #[cfg(feature = "research")]
 use crate::isa::PART;
 use crate::isa::Product;
+use crate::isa::Starts;
 use core::mem::MaybeUninit;
 use core::ptr;
 
@@ -36,8 +37,8 @@ pub(crate) trait Vector: Copy + 'static {
     /// The same in the first block, zeros in the others.
     unsafe fn load_first(from: *const u8, len: usize) -> Self;
     unsafe fn store_first(self, to: *mut u8, len: usize);
-    unsafe fn gather(at: *const *const u8, offset: usize) -> Self;
-    unsafe fn scatter(self, to: *const *mut u8, offset: usize);
+    unsafe fn gather(at: impl Starts, offset: usize) -> Self;
+    unsafe fn scatter(self, to: impl Starts, offset: usize);
     /// Whether a register has as many blocks as a line.
     const IS_LINE: bool = Self::BLOCKS == LINE;
     /// From lines, one of each lane, to rows, and back. Where `IS_LINE`.
@@ -158,8 +159,8 @@ pub(crate) trait Vector: Copy + 'static {
     /// Registers side by side in memory.
     unsafe fn load_all<const U: usize>(from: *const u8) -> [Self; U];
     unsafe fn store_all<const U: usize>(x: &[Self; U], to: *mut u8);
-    unsafe fn gather_all<const U: usize>(at: *const *const u8, offset: usize) -> [Self; U];
-    unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: *const *mut u8, offset: usize);
+    unsafe fn gather_all<const U: usize>(at: impl Starts, offset: usize) -> [Self; U];
+    unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: impl Starts, offset: usize);
     /// The first round keys of a schedule that was written.
     unsafe fn first_keys(keys: &[MaybeUninit<Self>; 15]) -> [Self; 11];
     /// The products of the blocks.
@@ -234,12 +235,12 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn gather_all<const U: usize>(at: *const *const u8, offset: usize) -> [Self; U] {
+        unsafe fn gather_all<const U: usize>(at: impl $crate::isa::Starts, offset: usize) -> [Self; U] {
             unsafe {
                 let mut x = [Self::gather(at, offset); U];
                 let mut u = 1;
                 while u < U {
-                    x[u] = Self::gather(at.add(u * Self::BLOCKS), offset);
+                    x[u] = Self::gather(at.after(u * Self::BLOCKS), offset);
                     u += 1;
                 }
                 x
@@ -248,10 +249,10 @@ macro_rules! several {
 
         #[target_feature(enable = $features)]
         #[inline]
-        unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: *const *mut u8, offset: usize) {
+        unsafe fn scatter_all<const U: usize>(x: &[Self; U], to: impl $crate::isa::Starts, offset: usize) {
             let mut u = 0;
             while u < U {
-                unsafe { x[u].scatter(to.add(u * Self::BLOCKS), offset) };
+                unsafe { x[u].scatter(to.after(u * Self::BLOCKS), offset) };
                 u += 1;
             }
         }

@@ -8,7 +8,7 @@ use super::vector::{Vector, W1, W3, ZERO, bytes_from};
 use crate::block::{Block, LINE, MAX_UNIT};
 #[cfg(feature = "research")]
 use crate::isa::PART;
-use crate::isa::{Product, Wide};
+use crate::isa::{Product, Starts, Wide};
 use core::ops::{BitAnd, BitXor};
 
 /// `U` registers of blocks.
@@ -521,7 +521,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn gather(at: *const *const u8, offset: usize) -> Self {
+    pub(crate) unsafe fn gather(at: impl Starts, offset: usize) -> Self {
         // SAFETY: the caller's.
         unsafe { Words(V::gather_all(at, offset)) }
     }
@@ -530,12 +530,12 @@ impl<V: Vector, const U: usize> Words<V, U> {
     pub(crate) unsafe fn gather_register<const IN_ORDER: bool>(
         &mut self,
         u: usize,
-        at: *const *const u8,
+        at: impl Starts,
         offset: usize,
     ) {
         // SAFETY: the caller's.
         unsafe {
-            let mut x = [V::gather(at.add(u * V::BLOCKS), offset)];
+            let mut x = [V::gather(at.after(u * V::BLOCKS), offset)];
             if IN_ORDER {
                 V::hold_all(&mut x);
             }
@@ -544,7 +544,7 @@ impl<V: Vector, const U: usize> Words<V, U> {
     }
 
     #[inline(always)]
-    pub(crate) unsafe fn scatter(x: Self, to: *const *mut u8, offset: usize) {
+    pub(crate) unsafe fn scatter(x: Self, to: impl Starts, offset: usize) {
         // SAFETY: the caller's.
         unsafe { V::scatter_all(&x.0, to, offset) }
     }
@@ -553,13 +553,13 @@ impl<V: Vector, const U: usize> Words<V, U> {
     pub(crate) unsafe fn gather_line(
         rows: *mut [Self; LINE],
         u: usize,
-        at: *const *const u8,
+        at: impl Starts,
         offset: usize,
     ) {
         // SAFETY: the caller's, with `LANES` pointers.
         unsafe {
-            let at = at.add(u * V::BLOCKS);
-            let line = |l: usize| V::load((*at.add(l)).wrapping_add(offset));
+            let at = at.after(u * V::BLOCKS);
+            let line = |l: usize| V::load(at.of(l).wrapping_add(offset));
             let [a, b, c, d] = V::transpose([line(0), line(1), line(2), line(3)]);
             (*rows)[0].0[u] = a;
             (*rows)[1].0[u] = b;
@@ -572,13 +572,13 @@ impl<V: Vector, const U: usize> Words<V, U> {
     pub(crate) unsafe fn scatter_line(
         rows: *const [Self; LINE],
         u: usize,
-        to: *const *mut u8,
+        to: impl Starts,
         offset: usize,
     ) {
         // SAFETY: the caller's, with `LANES` pointers.
         unsafe {
-            let to = to.add(u * V::BLOCKS);
-            let to = |l: usize| (*to.add(l)).wrapping_add(offset);
+            let to = to.after(u * V::BLOCKS);
+            let to = |l: usize| to.of(l).wrapping_add(offset);
             let rows = &*rows;
             let [a, b, c, d] =
                 V::transpose([rows[0].0[u], rows[1].0[u], rows[2].0[u], rows[3].0[u]]);
