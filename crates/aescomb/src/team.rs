@@ -289,8 +289,8 @@ fn weight(call: &Call<'_>) -> usize {
     if plain { 1 } else { 2 }
 }
 
-/// Where the stretches of a batch begin, and whose they are. Kept from batch to batch: lines of the cache
-/// that are taken and given back anew wait for other threads.
+/// Where the stretches of a batch begin, and whose they are. Its memory is kept from batch to batch: memory
+/// that is allocated anew may be in the cache of another thread, which wrote there last.
 #[derive(Default)]
 struct Plan {
     /// The first message of each stretch.
@@ -312,8 +312,8 @@ struct Turns {
     end: usize,
     /// The share's thread has begun.
     begun: AtomicBool,
-    /// How many of the last ones others leave to it then: these move messages to another cache, and
-    /// later back.
+    /// How many of its last stretches other threads leave to it, once it has begun: a thread that takes one
+    /// moves the messages to its own cache.
     own: usize,
     /// How many stretches, of any share, its thread has finished, once it leaves.
     finished: AtomicUsize,
@@ -344,7 +344,7 @@ impl Plan {
             }
             let range = first..self.starts.len();
             self.shares.push(Share {
-                // To check a message takes less time than to move it.
+                // To check a message takes less time than to move it to another cache.
                 to_check: Turns::new(range.clone(), range.len()),
                 to_do: Turns::new(range, 1),
             });
@@ -352,7 +352,8 @@ impl Plan {
     }
 }
 
-/// How many messages the next of a share's stretches has: to begin one waits until all is stored.
+/// How many messages the next of a share's stretches has. The first is long, as each begins with atomic
+/// exchanges, which wait for all stores before them.
 fn stretch_len(left: usize, least: usize) -> usize {
     match left < 2 * least {
         true => left.min(STRETCH),

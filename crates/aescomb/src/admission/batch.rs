@@ -13,7 +13,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Line;
-use super::registers::{Members, Narrow, Pair};
+use super::registers::{Ends, Members, Narrow, Pair};
 use super::{Attached, LONG, Rules, SIGN, Vectors};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Isa;
@@ -166,7 +166,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
         };
         let has_data = u64::from(!(*first).data.is_null());
         let own = u64::from(key_index) << place | has_data << number;
-        let mut ends = M::ends(own, 1 << place);
+        let mut ends = M::Ends::new(own, 1 << place);
         let end = first.add(count);
         let mut job = first;
         while job < end {
@@ -208,7 +208,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             if !FOREIGN {
                 other_components |= (*job).components ^ components;
             }
-            M::put_ends::<FOREIGN>(&mut ends, job, written, len);
+            ends.put::<FOREIGN>(job, written, len);
             job = job.add(1);
         }
     }

@@ -9,21 +9,8 @@ use crate::status::Status;
 
 /// The first eight members of a job: pointers and lengths.
 pub(super) trait Members: Copy {
-    /// What a call writes to the last four members of a job.
-    type Ends: Copy;
-    /// `own`: the number that the last one is, `step`: what is added to it for the next job.
-    fn ends(own: u64, step: u64) -> Self::Ends;
-    /// Writes what a call says of a job that is good, and of a `FOREIGN` one what is the engine's own, and
-    /// goes on to the next.
-    ///
-    /// # Safety
-    /// It is there and nobody else's, and this is entered.
-    unsafe fn put_ends<const FOREIGN: bool>(
-        ends: &mut Self::Ends,
-        job: *mut Job,
-        written: usize,
-        len: usize,
-    );
+    /// What goes to the last four members.
+    type Ends: Ends;
     fn of(members: [usize; 8]) -> Self;
     /// # Safety
     /// They are readable, and this is entered.
@@ -37,28 +24,46 @@ pub(super) trait Members: Copy {
     fn there(self) -> usize;
 }
 
-/// [`Members::put_ends`], one after the other.
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-unsafe fn put_each<const FOREIGN: bool>(
-    (own, step): &mut (u64, u64),
-    job: *mut Job,
-    written: usize,
-    len: usize,
-) {
-    // SAFETY: the caller's; the two are one number of 8 bytes.
-    unsafe {
-        (*job).written.write(written);
-        (*job).status.write(Status::Done);
-        if FOREIGN {
-            (*job).len = len;
-            let place = (&raw mut (*job).key_index).cast::<u64>();
-            place.write_unaligned(*own);
-        }
+/// What a call writes to the last four members of jobs, one after the other.
+pub(super) trait Ends: Copy {
+    /// `own`: the number that key index and components of the first job are, `step`: what is added to it
+    /// for each job after that.
+    fn new(own: u64, step: u64) -> Self;
+    /// Writes that the next job is done, with `written` bytes of result; of a `FOREIGN` one also the
+    /// members that are the engine's own.
+    ///
+    /// # Safety
+    /// It is there and nobody else's, and the token of the members is entered.
+    unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize);
+}
+
+/// Ends without AVX-512: a store for each member.
+#[derive(Clone, Copy)]
+pub(super) struct NarrowEnds {
+    own: u64,
+    step: u64,
+}
+
+impl Ends for NarrowEnds {
+    #[inline(always)]
+    fn new(own: u64, step: u64) -> Self {
+        NarrowEnds { own, step }
     }
-    *own = own.wrapping_add(*step);
+
+    #[inline(always)]
+    unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize) {
+        // SAFETY: the caller's; key index and components are one number of 8 bytes.
+        unsafe {
+            (*job).written.write(written);
+            (*job).status.write(Status::Done);
+            if FOREIGN {
+                (*job).len = len;
+                let place = (&raw mut (*job).key_index).cast::<u64>();
+                place.write_unaligned(self.own);
+            }
+        }
+        self.own = self.own.wrapping_add(self.step);
+    }
 }
 
 /// An operation on each of some registers.
@@ -90,7 +95,7 @@ pub(super) type Narrow = [usize; 8];
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Members;
+    use super::{Ends, Members, NarrowEnds};
     use crate::job::Job;
     use crate::status::Status;
     use core::arch::x86_64::*;
@@ -139,23 +144,7 @@ mod x86 {
     }
 
     impl Members for [Pair; 4] {
-        type Ends = (u64, u64);
-
-        #[inline(always)]
-        fn ends(own: u64, step: u64) -> (u64, u64) {
-            (own, step)
-        }
-
-        #[inline(always)]
-        unsafe fn put_ends<const FOREIGN: bool>(
-            ends: &mut (u64, u64),
-            job: *mut Job,
-            written: usize,
-            len: usize,
-        ) {
-            // SAFETY: the caller's.
-            unsafe { super::put_each::<FOREIGN>(ends, job, written, len) };
-        }
+        type Ends = NarrowEnds;
 
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
@@ -208,39 +197,45 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub(crate) struct Line(__m512i);
 
-    impl Members for Line {
-        /// The last 32 bytes of a job, but for two members, and what is added for the next.
-        type Ends = (__m256i, __m256i);
+    /// The last 32 bytes of a job, but for two members, and what is added for the next: one store.
+    #[derive(Clone, Copy)]
+    pub(crate) struct LineEnds {
+        ends: __m256i,
+        step: __m256i,
+    }
 
+    impl Ends for LineEnds {
         #[inline(always)]
-        fn ends(own: u64, step: u64) -> (__m256i, __m256i) {
+        fn new(own: u64, step: u64) -> Self {
             let of = |members: [u64; 4]| -> __m256i {
                 // SAFETY: any bytes are one.
                 unsafe { transmute(members) }
             };
-            (of([0, Status::Done as u64, 0, own]), of([0, 0, 0, step]))
+            LineEnds {
+                ends: of([0, Status::Done as u64, 0, own]),
+                step: of([0, 0, 0, step]),
+            }
         }
 
         #[inline(always)]
-        unsafe fn put_ends<const FOREIGN: bool>(
-            (ends, step): &mut (__m256i, __m256i),
-            job: *mut Job,
-            written: usize,
-            len: usize,
-        ) {
+        unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize) {
             // SAFETY: the caller's; that they are four members of 8 bytes is asserted.
             unsafe {
                 let place = &raw mut (*job).written;
-                let all = _mm256_mask_set1_epi64(*ends, 1, written as i64);
+                let all = _mm256_mask_set1_epi64(self.ends, 1, written as i64);
                 if FOREIGN {
                     let all = _mm256_mask_set1_epi64(all, 4, len as i64);
                     _mm256_storeu_si256(place.cast(), all);
                 } else {
                     _mm_storeu_si128(place.cast(), _mm256_castsi256_si128(all));
                 }
-                *ends = _mm256_add_epi64(*ends, *step);
+                self.ends = _mm256_add_epi64(self.ends, self.step);
             }
         }
+    }
+
+    impl Members for Line {
+        type Ends = LineEnds;
 
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
@@ -288,8 +283,7 @@ mod x86 {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod plain {
-    use super::Members;
-    use crate::job::Job;
+    use super::{Members, NarrowEnds};
     use core::ops::{BitAnd, BitOr, BitXor};
 
     /// 16 bytes.
@@ -325,23 +319,7 @@ mod plain {
     }
 
     impl Members for [usize; 8] {
-        type Ends = (u64, u64);
-
-        #[inline(always)]
-        fn ends(own: u64, step: u64) -> (u64, u64) {
-            (own, step)
-        }
-
-        #[inline(always)]
-        unsafe fn put_ends<const FOREIGN: bool>(
-            ends: &mut (u64, u64),
-            job: *mut Job,
-            written: usize,
-            len: usize,
-        ) {
-            // SAFETY: the caller's.
-            unsafe { super::put_each::<FOREIGN>(ends, job, written, len) };
-        }
+        type Ends = NarrowEnds;
 
         #[inline(always)]
         fn of(members: [usize; 8]) -> Self {
