@@ -818,11 +818,19 @@ fn displace<M: Pass>(jobs: &[Job]) -> bool {
 /// Whether messages of a mode along messages all begin at one place of a page, so that side by side in
 /// lanes they displace each other's lines; a few at a time, they do so less. (Zen 5, 4,096 bytes apart: XTS
 /// of 64 bytes took ten times as long as close together, and takes four times; GCM of 128 bytes took 2.3
-/// times, and takes 1.2 times. 2,048 bytes apart, OCB and GCM are faster side by side.)
+/// times, and takes 1.2 times. 2,048 bytes apart, OCB and GCM are faster side by side, and XTS of up to a
+/// line takes a third a few at a time.)
 #[inline(always)]
 fn displace_along<M: Pass>(jobs: &[Job]) -> bool {
     let place = |l: usize| place_of::<M>(jobs[l].src, jobs[l].dst);
-    jobs.len() >= ROOM && jobs[0].len > 16 && differ(place) == 0
+    let differ = || differ(place);
+    let len = jobs[0].len;
+    jobs.len() >= ROOM
+        && len > 16
+        && match const { M::SHAPE.tag } || len > 16 * LINE {
+            true => differ() == 0,
+            false => is_crowded::<M>(differ()),
+        }
 }
 
 /// See [`differ`], of messages that are too many for one place.
