@@ -12,7 +12,9 @@ use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
-use crate::hashing::{LanePowers, Powers, SUMMED_ROWS, has_summed_rows, lane_powers, sum_rows};
+use crate::hashing::{
+    LanePowers, Powers, SUMMED_ROWS, has_summed_rows, hash_of, lane_powers, sum_rows,
+};
 use crate::isa::{Isa, Starts, Wide};
 use crate::job::{Job, one_by_one};
 use crate::key_set::KeySet;
@@ -498,9 +500,12 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 }
 
 /// Whether rows may be done a line at a time: those that are written, whose stores would
-/// wait for lines that the other lanes have displaced.
+/// wait for lines that the other lanes have displaced. Of modes along messages, those that have most
+/// of their rows in lanes, as each message would want tables of its own.
 const fn in_lines<M: Pass>() -> bool {
-    M::SHAPE.output && has_lines::<M>()
+    let blocks = !M::SHAPE.row.pair && M::SHAPE.row.stride == 16;
+    let tables = M::SHAPE.own.is_some() && M::SHAPE.is_along() && M::SHAPE.along().tables > 0;
+    M::SHAPE.output && (has_lines::<M>() || tables && blocks && hash_of::<M>().is_none())
 }
 
 /// Whether anything is done at the ends of messages.

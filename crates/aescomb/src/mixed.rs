@@ -6,6 +6,7 @@ use crate::isa::Isa;
 use crate::lane_keys::LaneKeys;
 use crate::pass::Pass;
 use crate::schedule::Way;
+use crate::shape::OwnKeys;
 
 /// Makes the keys of a group's messages.
 #[inline(always)]
@@ -17,20 +18,26 @@ pub(crate) fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
     keys: &mut LaneKeys<L>,
 ) {
     let mut own = group.derive::<S, M>(s, c, bytes);
-    let [first, second] = M::mix(c, &s.schedule_row(own.first[0]), &mut own.constants);
+    let round_keys = s.schedule_row(own.first[0]);
+    M::mixed_constants(c, &round_keys, &mut own.constants);
     keys.set_rounds(10);
-    let mut r = 0;
-    while r < first.len() {
-        s.store_row(first[r], keys.round_key_mut(Way::Encrypt, r));
-        s.store_row(second[r], keys.round_key_mut(Way::EncryptSecond, r));
+    let Some(OwnKeys::Mixed { second }) = M::SHAPE.own else {
+        unreachable!("the mode's keys are mixed")
+    };
+    for (r, at) in second.into_iter().enumerate() {
+        let round_key = M::mix(c, &round_keys, r);
+        s.store_row(round_key, keys.round_key_mut(Way::Encrypt, r));
         if const { M::SHAPE.uses.inverse } {
-            let row = match r {
-                0 | 10 => first[10 - r],
-                _ => s.inverse_mix(first[10 - r]),
+            let inverse = match r {
+                0 | 10 => round_key,
+                _ => s.inverse_mix(round_key),
             };
-            s.store_row(row, keys.round_key_mut(Way::Decrypt, r));
+            s.store_row(inverse, keys.round_key_mut(Way::Decrypt, 10 - r));
         }
-        r += 1;
+        s.store_row(
+            M::mix(c, &round_keys, at),
+            keys.round_key_mut(Way::EncryptSecond, r),
+        );
     }
     for (i, row) in own.constants.into_iter().enumerate() {
         s.store_row(row, keys.subkey_mut(i));

@@ -205,16 +205,24 @@ pub(crate) trait Pass {
         unreachable!("the mode derives no keys")
     }
 
-    /// The round keys of the cipher and of the second cipher, of those of the key,
-    /// which `c` has, and `own`, those of the derived key. A constant may come of them.
+    /// Round key `r` of the cipher, of that of the key, which `c` has, and of `own`, those of the
+    /// derived key. Those of the second cipher are the same in another order ([`OwnKeys::Mixed`]).
+    ///
+    /// [`OwnKeys::Mixed`]: crate::shape::OwnKeys::Mixed
     #[cfg(feature = "research")]
     #[inline(always)]
-    fn mix<C: Cipher>(
+    fn mix<C: Cipher>(_c: &C, _own: &crate::isa::RoundKeys<C::W>, _r: usize) -> C::W {
+        unreachable!("the mode has the round keys of a key")
+    }
+
+    /// The constants that come of the derived key's round keys.
+    #[cfg(feature = "research")]
+    #[inline(always)]
+    fn mixed_constants<C: Cipher>(
         _c: &C,
         _own: &crate::isa::RoundKeys<C::W>,
         _constants: &mut [C::W; DERIVED],
-    ) -> [crate::isa::RoundKeys<C::W>; 2] {
-        unreachable!("the mode has the round keys of a key")
+    ) {
     }
 
     /// If not told otherwise, all of the state is the nonce, if that is a block, or zeros.

@@ -98,7 +98,7 @@ impl Shape {
 
     #[cfg(feature = "research")]
     pub(crate) const fn is_mixed(&self) -> bool {
-        matches!(self.own, Some(OwnKeys::Mixed))
+        matches!(self.own, Some(OwnKeys::Mixed { .. }))
     }
 
     /// How associated data would be absorbed, also where there is none.
@@ -309,8 +309,8 @@ pub(crate) enum OwnKeys {
     /// Two.
     #[cfg(feature = "research")]
     Two,
-    /// One, whose round keys are made of the key's and of the derived key's by [`Pass::mix`];
-    /// 128-bit keys alone.
+    /// One, whose round keys are made of the key's and of the derived key's by [`Pass::mix`], and a
+    /// second one, of which round key r is round key `second[r]` of the first; 128-bit keys alone.
     #[cfg(feature = "research")]
-    Mixed,
+    Mixed { second: [usize; 11] },
 }

@@ -75,7 +75,9 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             ..Along::NO
         }),
         header: 3,
-        own: Some(OwnKeys::Mixed),
+        own: Some(OwnKeys::Mixed {
+            second: [2, 9, 3, 4, 6, 1, 7, 8, 10, 5, 0],
+        }),
         uses: Uses {
             inverse: !SEAL,
             ..FORWARD
@@ -105,28 +107,19 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn mix<C: Cipher>(
-        c: &C,
-        w: &RoundKeys<C::W>,
-        constants: &mut [C::W; DERIVED],
-    ) -> [RoundKeys<C::W>; 2] {
+    fn mixed_constants<C: Cipher>(c: &C, w: &RoundKeys<C::W>, constants: &mut [C::W; DERIVED]) {
         let low_bits = c.splat(&(1u128 << 64 | 1).to_le_bytes());
         let high_bits = c.splat(&(!(1u128 << 64 | 1)).to_le_bytes());
         constants[G] = (w[9] & high_bits) ^ low_bits;
-        let mut r = *w;
-        let mut j = 0;
-        while j < r.len() {
-            r[j] = match j {
-                0 => c.round_key(0) ^ w[1],
-                1 | 9 => c.round_key(j),
-                _ => c.round_key(j) ^ w[j],
-            };
-            j += 1;
+    }
+
+    #[inline(always)]
+    fn mix<C: Cipher>(c: &C, w: &RoundKeys<C::W>, j: usize) -> C::W {
+        match j {
+            0 => c.round_key(0) ^ w[1],
+            1 | 9 => c.round_key(j),
+            _ => c.round_key(j) ^ w[j],
         }
-        let tag = [
-            r[2], r[9], r[3], r[4], r[6], r[1], r[7], r[8], r[10], r[5], r[0],
-        ];
-        [r, tag]
     }
 
     #[inline(always)]
@@ -172,7 +165,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             let high = ((g >> 64) as u64).wrapping_mul(n as u64);
             (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
         };
-        for (i, multiple) in tables.iter_mut().enumerate() {
+        for (i, multiple) in tables[..=S::LANES].iter_mut().enumerate() {
             *multiple = times(i);
         }
     }
