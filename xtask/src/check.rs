@@ -39,8 +39,8 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
     ("cloc::Crypt", [134, 136, 75, 2, 12]),
     ("cmac::Mac", [1, 6, 0, 0, 0]),
-    ("cobra::Crypt", [153, 181, 0, 51, 0]),
-    ("copa::Crypt", [110, 114, 0, 31, 0]),
+    ("cobra::Crypt", [153, 176, 0, 49, 0]),
+    ("copa::Crypt", [105, 101, 0, 31, 0]),
     ("cpfb::Crypt", [43, 58, 21, 2, 22]),
     ("ctr::Crypt<128>", [3, 9, 0, 0, 0]),
     ("ctr::Crypt<32>", [8, 10, 0, 0, 0]),
@@ -49,19 +49,19 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("gcm_siv::Authenticate", [8, 16, 0, 2, 0]),
     ("gcm_siv::Crypt", [8, 16, 0, 2, 0]),
     ("jambu::Crypt", [21, 37, 29, 0, 8]),
-    ("julius::Hash", [52, 27, 0, 0, 0]),
-    ("julius::Open", [103, 54, 0, 7, 0]),
-    ("julius::Seal", [49, 22, 0, 0, 0]),
+    ("julius::Hash", [3, 6, 0, 2, 0]),
+    ("julius::Open", [95, 48, 0, 1, 0]),
+    ("julius::Seal", [49, 22, 0, 2, 0]),
     ("mcoe_g::Crypt", [26, 32, 4, 0, 5]),
     ("ocb::Crypt", [37, 38, 0, 1, 0]),
     ("ofb::Crypt", [0, 20, 0, 0, 1]),
-    ("otr::Crypt", [171, 147, 0, 43, 0]),
+    ("otr::Crypt", [170, 148, 0, 43, 0]),
     ("pmac::Mac", [21, 18, 0, 0, 0]),
     ("pmac_ctr::Authenticate", [22, 28, 0, 1, 0]),
     ("pmac_ctr::Crypt", [22, 28, 0, 1, 0]),
     ("poet::Crypt", [140, 59, 16, 3, 18]),
     ("silc::Crypt", [134, 136, 75, 2, 12]),
-    ("silver::Crypt", [40, 52, 0, 1, 0]),
+    ("silver::Crypt", [38, 38, 0, 2, 0]),
     ("siv::Authenticate", [8, 20, 12, 0, 9]),
     ("siv::Crypt", [8, 20, 0, 0, 0]),
     ("xts::Crypt", [42, 32, 0, 0, 0]),
@@ -88,6 +88,7 @@ const LINE_BUDGETS: &[(&str, usize)] = &[
     ("pkcs7::Padded<cbc::Encrypt", 40),
     ("poet::Crypt", 98),
     ("silc::Crypt", 105),
+    ("silver::Crypt", 92),
 ];
 /// Rows in a line.
 const LINE: usize = 4;
@@ -146,6 +147,9 @@ const WITH_32_REGISTERS: &[&str] = &["vaes512", "vaes256vl"];
 const WITHOUT_CIPHER: &[&str] = &["gcm::Mac", "gcm_siv::Authenticate", "julius::Hash"];
 /// Programs that have no other pass.
 const HASHES: &[&str] = &["gcm::Mac", "julius::Hash"];
+/// Directions whose rows of neighbouring blocks are of four registers: while the second half of one waits,
+/// the first half of the next is done.
+const OF_FOUR: &[&str] = &["cobra::", "copa::", "julius::", "otr::"];
 /// Directions in which every message has a key of its own, whatever the call's: their
 /// loops are in `with_derived`.
 const DERIVED_KEYS: &[&str] = &["gcm_siv::", "cpfb::", "silver::"];
@@ -494,12 +498,14 @@ fn check_kernel(
         }
         rows.push(row);
     }
-    let full = ROUNDS * kernel.registers;
-    let without = match kernel.function {
-        "neighbours" | "by_themselves" | "under_their_own" => {
-            is_one_of(kernel.direction, WITHOUT_CIPHER)
-        }
-        _ => HASHES.contains(&&*without_modules(kernel.direction)),
+    let along = ["neighbours", "by_themselves", "under_their_own"].contains(&kernel.function);
+    let full = match along && is_one_of(kernel.direction, OF_FOUR) {
+        true => ROUNDS * kernel.registers.min(4),
+        false => ROUNDS * kernel.registers,
+    };
+    let without = match along {
+        true => is_one_of(kernel.direction, WITHOUT_CIPHER),
+        false => HASHES.contains(&&*without_modules(kernel.direction)),
     };
     if without && !rows.is_empty() {
         fail("has hot loops, and is listed as without".into());

@@ -480,8 +480,6 @@ pub(crate) trait Isa: Copy + 'static {
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
     /// The first blocks of `x`, as many as a register has.
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
-    /// The first `N` registers, and zeros if there are fewer.
-    fn cut<const N: usize>(self, x: Self::W) -> <Self::Registers<N> as Isa>::W;
     /// Zeros after this register.
     fn widen(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// Zeros before this register.

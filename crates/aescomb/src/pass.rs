@@ -47,6 +47,9 @@
 //!   COBRA). `stride` is the bytes from row to row, of the text (`row`) or of associated data
 //!   (`data`), if not as many as a row has: CPFB goes by 12 and JAMBU by 8. Rows then overlap, and a step gives back the bytes
 //!   that are not its own as they were.
+//! - **Halves.** Where a call of the cipher waits for another one (COPA, OTR), a mode has `early` and
+//!   `late` in place of `step` or `pair`: a row of neighbouring blocks then begins before the one before it
+//!   ends. What `late` adds to a sum goes through `within`.
 //! - **Texts that change their length.** A mode says so in `ABOUT.lengths`, and the scheduler
 //!   does before and after the passes what its sealed form wants (`framed` in `comb.rs`,
 //!   `Rules::after` in `admission.rs`): padding taken off, COPA's flag written after the tag or
@@ -123,6 +126,9 @@ use crate::lane_keys::LaneKeys;
 use crate::schedule::DERIVED;
 use crate::shape::{Shape, Tail};
 use core::marker::PhantomData;
+
+/// What the first half of a row leaves for the second: [`Pass::early`].
+pub(crate) const HALF: usize = 4;
 
 /// Rows that a mode makes of a message's facts, one block of each message. In the
 /// last one the engine puts the tag, for the pass after the one that makes it.
@@ -259,15 +265,51 @@ pub(crate) trait Pass {
 
     /// Row number `row` of the message.
     #[inline(always)]
-    fn step<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: C::W, _row: usize) -> C::W {
-        unreachable!("the mode takes pairs of blocks")
+    fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W, row: usize) -> C::W {
+        let half = Self::early(c, state, [x, c.zero()], row);
+        Self::late(c, state, half)[0]
     }
 
     /// The same of two blocks.
     #[cfg(feature = "research")]
     #[inline(always)]
-    fn pair<C: Cipher>(_c: &C, _: &mut Self::State<C::W>, _x: [C::W; 2], _row: usize) -> [C::W; 2] {
-        unreachable!("the mode takes single blocks")
+    fn pair<C: Cipher>(
+        c: &C,
+        state: &mut Self::State<C::W>,
+        x: [C::W; 2],
+        row: usize,
+    ) -> [C::W; 2] {
+        let half = Self::early(c, state, x, row);
+        Self::late(c, state, half)
+    }
+
+    /// The first half of a row, a block or two, where a call of the cipher waits for another: such a mode
+    /// has halves in place of `step` or `pair`. What it returns is for `late`; of the state it must not
+    /// take what that changes, as neighbouring blocks have the next row's first half done before.
+    #[inline(always)]
+    fn early<C: Cipher>(
+        c: &C,
+        state: &mut Self::State<C::W>,
+        x: [C::W; 2],
+        row: usize,
+    ) -> [C::W; HALF] {
+        let zero = c.zero();
+        #[cfg(feature = "research")]
+        if const { Self::SHAPE.row.pair } {
+            let [y0, y1] = Self::pair(c, state, x, row);
+            return [y0, y1, zero, zero];
+        }
+        [Self::step(c, state, x[0], row), zero, zero, zero]
+    }
+
+    /// The second half: the result.
+    #[inline(always)]
+    fn late<C: Cipher>(
+        _c: &C,
+        _state: &mut Self::State<C::W>,
+        [y0, y1, ..]: [C::W; HALF],
+    ) -> [C::W; 2] {
+        [y0, y1]
     }
 
     /// Puts the result into `last`.

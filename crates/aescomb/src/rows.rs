@@ -17,7 +17,7 @@ use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{Pass, State, uniform};
+use crate::pass::{HALF, Pass, State, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
 use crate::shape::{Feed, Holds, Link};
@@ -642,7 +642,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
 ) -> M::State<UnitOf<S>> {
     if const { waits::<M>() } {
         // SAFETY: the caller's.
-        return unsafe { all_at_once::<S, M>(ciphers, hashing, (src, dst), rows, state) };
+        return unsafe { all_at_once::<S, M>(ciphers, hashing, (src, dst), rows, &state) };
     }
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
@@ -749,7 +749,8 @@ pub(crate) const fn waits<M: Pass>() -> bool {
     M::SHAPE.row.pair
 }
 
-/// [`all_rows`] of such a mode, whose messages do not end with their rows.
+/// [`all_rows`] of such a mode, whose messages do not end with their rows. While a row's second half waits,
+/// the first half of the next one is done: of four registers, as many chains as AES wants are under way.
 ///
 /// # Safety
 /// The same.
@@ -759,100 +760,95 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
     hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
-    state: M::State<UnitOf<S>>,
+    state: &M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
-    let (s, u) = (ciphers.row.s, ciphers.unit.s);
-    let mut at = rows.start;
-    let c = row(ciphers.row, hashing, None, None);
-    let mut v = None;
-    if rows.end - at >= S::LANES {
-        let mut full = spread::<S, M>(c, &state);
-        let text = Text::<S, M>::new(src, dst);
-        while rows.end - at >= S::LANES {
-            // SAFETY: so many rows are left from `at` on, here and below.
-            unsafe { text.step(c, &mut full, at) };
-            at += S::LANES;
-        }
-        if at == rows.end {
-            return first::<S, M, false>(s, hashing.powers.rows, &full, &full, 0);
-        }
-        v = Some(full);
-    } else if at == rows.end {
+    let c = row(ciphers.four, hashing, None, None);
+    let register = const { <S::Unit as Isa>::LANES };
+    let lanes = const { <S::Registers<4> as Isa>::LANES };
+    let count = rows.end - rows.start;
+    if count == 0 {
         return M::State::from_fn(
             #[inline(always)]
             |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-                (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => *x & one_lane(u, 0),
+                (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => {
+                    *x & one_lane(ciphers.unit.s, 0)
+                }
                 (Some(x), _) => *x,
-                (None, _) => u.splat(&[0; 16]),
+                (None, _) => ciphers.unit.zero(),
             },
         );
     }
-    let left = rows.end - at;
-    let register = const { <S::Unit as Isa>::LANES };
-    let text = (src, dst, at, left);
-    macro_rules! in_one_row {
-        ($c:ident, $x:ident => $cut:expr) => {
-            rest::<S, _, M>(
-                (s, ciphers.$c),
-                hashing,
-                text,
-                &state,
-                (
-                    v.as_ref(),
-                    #[inline(always)]
-                    |$x| $cut,
-                ),
-            )
+    if count < lanes {
+        let text = (src, dst, rows.start, count);
+        // Comparisons, as a table of jumps would be part of the loop. SAFETY: the caller's.
+        return unsafe {
+            if count <= register {
+                few_rows::<S::Unit, M>(ciphers.unit, hashing, text, state)
+            } else if count <= 2 * register {
+                few_rows::<S::Registers<2>, M>(ciphers.two, hashing, text, state)
+            } else {
+                few_rows::<S::Registers<4>, M>(ciphers.four, hashing, text, state)
+            }
         };
     }
-    // Comparisons, as a table of jumps would be part of the loop. SAFETY: as above.
+    let mut v = spread::<_, M>(c, state);
+    let text = Text::<S::Registers<4>, M>::new(src, dst);
+    let mut at = rows.start + lanes;
+    // SAFETY: so many rows are left from `at` on, here and below.
     unsafe {
-        if left <= register {
-            in_one_row!(unit, x => s.first(x))
-        } else if left <= 2 * register {
-            in_one_row!(two, x => s.cut(x))
-        } else if const { S::LANES <= 4 * <S::Unit as Isa>::LANES } || left <= 4 * register {
-            in_one_row!(four, x => s.cut(x))
-        } else {
-            in_one_row!(row, x => x)
+        let mut half = text.early(c, &mut v, rows.start);
+        while rows.end - at >= lanes {
+            let next = text.early(c, &mut v, at);
+            text.late(c, &mut v, half, at - lanes);
+            half = next;
+            at += lanes;
         }
+        let (left, s) = (rows.end - at, c.c.s);
+        if left == 0 {
+            text.late(c, &mut v, half, at - lanes);
+            return first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
+        }
+        let (before, part) = (v, c.part(left * 16));
+        let next = text.early(part, &mut v, at);
+        text.late(c, &mut v, half, at - lanes);
+        text.late(part, &mut v, next, at);
+        // Places as they were, and sums as they are: these have nothing of blocks that are not there.
+        let before = M::State::from_fn(
+            #[inline(always)]
+            |i| match (before.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
+                (Some(_), Some(Holds::Sum)) => v.blocks()[i],
+                (Some(place), _) => *place,
+                (None, _) => c.zero(),
+            },
+        );
+        first::<_, M, false>(s, hashing.powers.rows, &v, &before, left)
     }
 }
 
-/// The last `left` rows in one row of `T`, which begins with the first registers of what full rows
-/// have left, if there were any, or with the `state` of the first block.
+/// All of it in one row of `count` blocks or pairs.
 ///
 /// # Safety
 /// The text has them.
 #[inline(always)]
-unsafe fn rest<S: Isa, T: Isa<Unit = S::Unit>, M: Pass>(
-    (s, c): (S, Uniform<'_, T>),
+unsafe fn few_rows<S: Isa, M: Pass>(
+    c: Uniform<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
-    (src, dst, at, left): (*const u8, *mut u8, usize, usize),
+    (src, dst, at, count): (*const u8, *mut u8, usize, usize),
     state: &M::State<UnitOf<S>>,
-    (full, cut): (Option<&M::State<S::W>>, impl Fn(S::W) -> T::W),
 ) -> M::State<UnitOf<S>> {
-    let t = c.s;
+    let s = c.s;
     let c = row(c, hashing, None, None);
-    let zero = c.zero();
-    let mut v = match full {
-        None => spread::<T, M>(c, state),
-        Some(full) => M::State::from_fn(
-            #[inline(always)]
-            |i| match (full.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-                (Some(x), Some(Holds::Previous)) => t.splat(&s.last(*x)),
-                (Some(x), Some(Holds::Sum)) => t.widen(s.sum(*x)),
-                (Some(x), _) => cut(*x),
-                (None, _) => zero,
-            },
-        ),
-    };
+    let mut v = spread::<S, M>(c, state);
     let before = v;
+    let text = Text::<S, M>::new(src, dst);
     // SAFETY: the caller's.
-    unsafe { Text::<T, M>::new(src, dst).step(c.part(left * 16), &mut v, at) };
-    match left == T::LANES {
-        true => first::<T, M, false>(t, hashing.powers.rows, &v, &v, 0),
-        false => first::<T, M, false>(t, hashing.powers.rows, &v, &before, left),
+    unsafe {
+        let half = text.early(c.part(count * 16), &mut v, at);
+        text.late(c.part(count * 16), &mut v, half, at);
+    }
+    match count == S::LANES {
+        true => first::<S, M, false>(s, hashing.powers.rows, &v, &v, 0),
+        false => first::<S, M, false>(s, hashing.powers.rows, &v, &before, count),
     }
 }
 
@@ -1105,18 +1101,6 @@ impl<S: Isa, M: Pass> Text<S, M> {
         unsafe {
             let (src, dst) = (self.src.add(offset), self.dst.add(offset));
             #[cfg(feature = "research")]
-            if const { M::SHAPE.row.pair } {
-                let len = match PART {
-                    true => 2 * bytes,
-                    false => 32 * S::LANES,
-                };
-                let y = M::pair(&c, w, s.load_pairs(src, len), row);
-                if const { M::SHAPE.output } {
-                    s.store_pairs(y, dst, len);
-                }
-                return;
-            }
-            #[cfg(feature = "research")]
             if const { !in_units::<M>() } {
                 assert!(M::SHAPE.row.stride == crate::isa::PART);
                 let blocks = match PART {
@@ -1138,6 +1122,60 @@ impl<S: Isa, M: Pass> Text<S, M> {
                 _ if !M::SHAPE.output => {}
                 true => s.store_part(y, dst, bytes),
                 false => s.store(y, dst),
+            }
+        }
+    }
+
+    /// The first half of one row, and in [`Text::late`] the second one, of a mode that [`waits`].
+    ///
+    /// # Safety
+    /// The text has its blocks.
+    #[inline(always)]
+    unsafe fn early<const PART: bool>(
+        &self,
+        c: Neighbours<'_, '_, S, PART>,
+        w: &mut M::State<S::W>,
+        at: usize,
+    ) -> [S::W; HALF] {
+        let (s, src) = (c.c.s, self.src.wrapping_add(at * M::SHAPE.row.stride));
+        // SAFETY: the caller's.
+        let x = unsafe {
+            match PART {
+                #[cfg(feature = "research")]
+                true if const { M::SHAPE.row.pair } => s.load_pairs(src, 2 * c.bytes),
+                #[cfg(feature = "research")]
+                false if const { M::SHAPE.row.pair } => s.load_pairs(src, 32 * S::LANES),
+                true => [s.load_part(src, c.bytes), c.zero()],
+                false => [s.load(src), c.zero()],
+            }
+        };
+        M::early(&c, w, x, at / S::LANES)
+    }
+
+    /// # Safety
+    /// As of [`Text::early`].
+    #[inline(always)]
+    unsafe fn late<const PART: bool>(
+        &self,
+        c: Neighbours<'_, '_, S, PART>,
+        w: &mut M::State<S::W>,
+        half: [S::W; HALF],
+        at: usize,
+    ) {
+        let (s, dst) = (c.c.s, self.dst.wrapping_add(at * M::SHAPE.row.stride));
+        let y = M::late(&c, w, half);
+        if const { !M::SHAPE.output } {
+            return;
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            match PART {
+                #[cfg(feature = "research")]
+                true if const { M::SHAPE.row.pair } => s.store_pairs(y, dst, 2 * c.bytes),
+                #[cfg(feature = "research")]
+                false if const { M::SHAPE.row.pair } => s.store_pairs(y, dst, 32 * S::LANES),
+                true => s.store_part(y[0], dst, c.bytes),
+                false => s.store(y[0], dst),
             }
         }
     }

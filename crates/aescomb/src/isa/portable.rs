@@ -762,10 +762,6 @@ impl<const N: usize> Isa for Portable<N> {
         x
     }
 
-    fn cut<const R: usize>(self, x: Blocks<N>) -> Blocks<N> {
-        x
-    }
-
     fn last(self, x: Blocks<N>) -> Block {
         x.0[N - 1].to_ne_bytes()
     }

@@ -642,17 +642,6 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn cut<const N: usize>(self, x: Self::W) -> Words<S::V, N> {
-        let mut out = self.registers::<N>().splat(&[0; 16]);
-        let mut u = 0;
-        while u < N && u < U {
-            out.0[u] = x.0[u];
-            u += 1;
-        }
-        out
-    }
-
-    #[inline(always)]
     fn widen(self, x: Words<S::V, 1>) -> Self::W {
         let mut out = self.splat(&[0; 16]);
         out.0[0] = x.0[0];

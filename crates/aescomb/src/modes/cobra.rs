@@ -41,7 +41,7 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::{Isa, Plain, Wide};
 use crate::mode::Costs;
-use crate::pass::{Header, Last, Pass, Piece, doubles};
+use crate::pass::{HALF, Header, Last, Pass, Piece, doubles};
 use crate::schedule::FORWARD;
 use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
 
@@ -148,12 +148,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn pair<C: Cipher>(
+    fn early<C: Cipher>(
         c: &C,
-        [mask, v, sum]: &mut [C::W; 3],
+        [mask, v, _]: &mut [C::W; 3],
         [x0, x1]: [C::W; 2],
         _: usize,
-    ) -> [C::W; 2] {
+    ) -> [C::W; HALF] {
         let twice = mask.double();
         let (rho, sigma) = ((twice ^ *mask).swap_bytes(), twice.swap_bytes());
         *mask = c.doubled(*mask);
@@ -161,21 +161,31 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             *v = c.horner::<Plain>(*v, inner(c, x0) ^ x1.swap_bytes(), 1);
             let v = v.swap_bytes();
             let r = c.encrypt(v ^ rho);
-            let y0 = x0 ^ r;
-            let s = c.encrypt(y0 ^ sigma);
-            *sum = *sum ^ r ^ s;
-            [y0, v ^ s]
+            [x0 ^ r, v, r, sigma]
         } else {
             let s = c.encrypt(x0 ^ sigma);
-            let next = x1 ^ s;
-            let r = c.encrypt(next ^ rho);
-            let y0 = x0 ^ r;
-            *sum = *sum ^ r ^ s;
-            let next = next.swap_bytes();
-            let before = c.before(*v, next).mul::<Plain>(c.subkey(1));
-            *v = next;
-            [y0, (next ^ before ^ inner(c, y0)).swap_bytes()]
+            [x0, x1 ^ s, s, rho]
         }
+    }
+
+    #[inline(always)]
+    fn late<C: Cipher>(
+        c: &C,
+        [_, v, sum]: &mut [C::W; 3],
+        [x0, next, first, mask]: [C::W; HALF],
+    ) -> [C::W; 2] {
+        if SEAL {
+            let s = c.encrypt(x0 ^ mask);
+            *sum = *sum ^ c.within(first ^ s);
+            return [x0, next ^ s];
+        }
+        let r = c.encrypt(next ^ mask);
+        let y0 = x0 ^ r;
+        *sum = *sum ^ c.within(r ^ first);
+        let next = next.swap_bytes();
+        let before = c.before(*v, next).mul::<Plain>(c.subkey(1));
+        *v = next;
+        [y0, (next ^ before ^ inner(c, y0)).swap_bytes()]
     }
 
     /// The powers of J^2 from the first on, as many as a register may have blocks.

@@ -33,7 +33,7 @@ use crate::facts::Facts;
 use crate::gf128;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
-use crate::pass::{Header, Last, Pass, Piece, doubles};
+use crate::pass::{HALF, Header, Last, Pass, Piece, doubles};
 use crate::schedule::Uses;
 use crate::shape::{Along, Feed, Holds, Shape, Tail};
 
@@ -146,11 +146,16 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 3], x: C::W, _: usize) -> C::W {
+    fn early<C: Cipher>(c: &C, state: &mut [C::W; 3], [x, _]: [C::W; 2], _: usize) -> [C::W; HALF] {
         let after = state[0].double();
         let before = (after ^ state[0]).swap_bytes();
         state[0] = c.doubled(state[0]);
-        crypt::<C, SEAL>(c, state, x, before, after.swap_bytes())
+        first_layer::<C, SEAL>(c, state, x, before, after.swap_bytes())
+    }
+
+    #[inline(always)]
+    fn late<C: Cipher>(c: &C, state: &mut [C::W; 3], half: [C::W; HALF]) -> [C::W; 2] {
+        [second_layer::<C, SEAL>(c, state, half), c.zero()]
     }
 
     #[inline(always)]
@@ -169,7 +174,8 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         let three = triple(state[0]);
         let before = C::W::select(filled, sevenfold(three), three);
         let after = state[0].double();
-        last.block = crypt::<C, SEAL>(c, state, x, before.swap_bytes(), after.swap_bytes());
+        let half = first_layer::<C, SEAL>(c, state, x, before.swap_bytes(), after.swap_bytes());
+        last.block = second_layer::<C, SEAL>(c, state, half);
         let [_, v, sum] = state;
         let inner = c.encrypt(*sum ^ triple(before).swap_bytes());
         *sum = c.encrypt(inner ^ *v) ^ sevenfold(after).swap_bytes();
@@ -181,24 +187,38 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 }
 
-/// One block, with its masks before and after.
+/// The first layer of one block, with its masks before and after.
 #[inline(always)]
-fn crypt<C: Cipher, const SEAL: bool>(
+fn first_layer<C: Cipher, const SEAL: bool>(
     c: &C,
-    [_, v, sum]: &mut [C::W; 3],
+    [_, _, sum]: &mut [C::W; 3],
     x: C::W,
     before: C::W,
     after: C::W,
+) -> [C::W; HALF] {
+    let zero = c.zero();
+    if SEAL {
+        *sum = *sum ^ x;
+        [c.encrypt(x ^ before), after, zero, zero]
+    } else {
+        [c.decrypt(x ^ after), before, zero, zero]
+    }
+}
+
+/// The second one, with the mask that is left.
+#[inline(always)]
+fn second_layer<C: Cipher, const SEAL: bool>(
+    c: &C,
+    [_, v, sum]: &mut [C::W; 3],
+    [x, mask, ..]: [C::W; HALF],
 ) -> C::W {
     if SEAL {
-        *v = c.running(*v, c.encrypt(x ^ before));
-        *sum = *sum ^ x;
-        c.encrypt(*v) ^ after
+        *v = c.running(*v, x);
+        c.encrypt(*v) ^ mask
     } else {
-        let next = c.decrypt(x ^ after);
-        let y = c.decrypt(next ^ c.before(*v, next)) ^ before;
-        *v = next;
-        *sum = *sum ^ y;
+        let y = c.decrypt(x ^ c.before(*v, x)) ^ mask;
+        *v = x;
+        *sum = *sum ^ c.within(y);
         y
     }
 }

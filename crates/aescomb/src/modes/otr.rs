@@ -35,7 +35,7 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::Wide;
 use crate::mode::{Costs, TAGS_FROM_4};
-use crate::pass::{Header, Last, Pass, Piece, doubles};
+use crate::pass::{HALF, Header, Last, Pass, Piece, doubles};
 use crate::schedule::FORWARD;
 use crate::shape::{Along, DataShape, Feed, Holds, RowShape, Shape, Tail};
 
@@ -116,21 +116,35 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn pair<C: Cipher>(
+    fn early<C: Cipher>(
         c: &C,
         [mask, sum]: &mut [C::W; 2],
         [x0, x1]: [C::W; 2],
         _: usize,
-    ) -> [C::W; 2] {
+    ) -> [C::W; HALF] {
         let (first, second) = (mask.swap_bytes(), triple(*mask).swap_bytes());
         *mask = c.doubled(*mask);
         let (early, late) = match SEAL {
             true => (first, second),
             false => (second, first),
         };
+        if SEAL {
+            *sum = *sum ^ x1;
+        }
         let y0 = c.encrypt(x0 ^ early) ^ x1;
+        [y0, x0, late, c.zero()]
+    }
+
+    #[inline(always)]
+    fn late<C: Cipher>(
+        c: &C,
+        [_, sum]: &mut [C::W; 2],
+        [y0, x0, late, _]: [C::W; HALF],
+    ) -> [C::W; 2] {
         let y1 = c.encrypt(y0 ^ late) ^ x0;
-        *sum = *sum ^ if SEAL { x1 } else { y1 };
+        if !SEAL {
+            *sum = *sum ^ c.within(y1);
+        }
         [y0, y1]
     }
 
