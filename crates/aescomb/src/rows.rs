@@ -9,7 +9,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::backend::is_zen4;
+use crate::backend::{is_zen, is_zen4};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
@@ -86,10 +86,17 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
                 false => row_by_row::<S, M>(s, c, state, rows, text),
             }
         } else if const { S::SPARE && is_linked::<M>() } {
-            match is_zen4() && rows.len() > 1 {
-                true => linked_rows::<S, M, true, true>(s, c, state, rows, text),
-                false => linked_rows::<S, M, false, false>(s, c, state, rows, text),
+            if is_zen4() && rows.len() > 1 {
+                return linked_rows::<S, M, true, true>(s, c, state, rows, text);
             }
+            let lines = match rows.len() >= LINES_FROM && is_zen() {
+                true => rows.len() / LINE * LINE,
+                false => 0,
+            };
+            let lines = rows.start..rows.start + lines;
+            let left = lines.end..rows.end;
+            linked_lines::<S, M>(s, c, state, lines, text);
+            linked_rows::<S, M, false, false>(s, c, state, left, text);
         } else {
             row_by_row::<S, M>(s, c, state, rows, text);
         }
@@ -312,6 +319,92 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
         }
         start += LINE;
     }
+}
+
+/// Rows from so many on go by whole lines: fewer do not make up for the first line and the last one,
+/// beside which nothing is encrypted.
+const LINES_FROM: usize = 8 * LINE;
+
+/// Whole lines of rows whose steps are linked. Between the rounds of each row, two registers of the next
+/// line are gathered, and two of the line before are scattered: a line is two thirds of the shuffles of its
+/// rows, which take turns with AES. (Not where keys come from memory, too, of which loads are the limit.)
+///
+/// # Safety
+/// As of [`take_rows`], of whole lines.
+#[inline(always)]
+unsafe fn linked_lines<S: Isa, M: Pass>(
+    s: S,
+    c: &impl Cipher<W = S::W>,
+    state: &mut M::State<S::W>,
+    rows: Range<usize>,
+    (src, dst): (impl Starts, impl Starts),
+) {
+    let Range { mut start, end } = rows;
+    if start == end {
+        return;
+    }
+    // In each row there is time for two.
+    const { assert!(!S::SPARE || S::LANES == 2 * LINE * <S::Unit as Isa>::LANES) };
+    let registers = const { S::LANES / <S::Unit as Isa>::LANES };
+    let before = const { matches!(link_of::<M>(), Some(Link::Before)) };
+    let mut memory = MaybeUninit::<[[S::W; LINE]; 3]>::uninit();
+    // Anywhere, for the compiler, as registers do not suffice.
+    let lines = core::hint::black_box(memory.as_mut_ptr().cast::<[S::W; LINE]>());
+    // SAFETY: there are three.
+    let (mut last, mut now, mut next) = unsafe { (lines, lines.add(1), lines.add(2)) };
+    let mut u = 0;
+    while u < registers {
+        // SAFETY: the caller's.
+        unsafe { s.gather_line(now, u, src, start * 16) };
+        u += 1;
+    }
+    let mut link = state.blocks()[0];
+    let first = start;
+    while start < end {
+        let (begins, ends) = (start == first, end - start == LINE);
+        let mut i = 0;
+        while i < LINE {
+            // SAFETY: it was gathered.
+            let x = unsafe { now.cast::<S::W>().add(i).read() };
+            if before {
+                link = link ^ x;
+            }
+            link = c.encrypt_while::<true>(
+                link,
+                #[inline(always)]
+                |round| {
+                    let u = 2 * i + usize::from(round > 4);
+                    // SAFETY: the caller's, of lines there are.
+                    unsafe {
+                        match round {
+                            1 | 5 if !ends => s.gather_line(next, u, src, (start + LINE) * 16),
+                            3 | 7 if !begins => s.scatter_line(last, u, dst, (start - LINE) * 16),
+                            _ => {}
+                        }
+                    }
+                },
+            );
+            let mut y = link;
+            if !before {
+                y = y ^ x;
+            }
+            if const { matches!(link_of::<M>(), Some(Link::After)) } {
+                link = y;
+            }
+            // SAFETY: it is a row of the line.
+            unsafe { now.cast::<S::W>().add(i).write(y) };
+            i += 1;
+        }
+        (last, now, next) = (now, next, last);
+        start += LINE;
+    }
+    let mut u = 0;
+    while u < registers {
+        // SAFETY: the caller's.
+        unsafe { s.scatter_line(last, u, dst, (end - LINE) * 16) };
+        u += 1;
+    }
+    *state = with_first::<S, M>(link, *state);
 }
 
 /// The state with `x` for its first block.
