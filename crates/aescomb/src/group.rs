@@ -504,7 +504,7 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// of their rows in lanes, as each message would want tables of its own.
 const fn in_lines<M: Pass>() -> bool {
     let blocks = !M::SHAPE.row.pair && M::SHAPE.row.stride == 16;
-    let tables = M::SHAPE.own.is_some() && M::SHAPE.is_along() && M::SHAPE.along().tables > 0;
+    let tables = M::SHAPE.own.is_some() && M::SHAPE.along().tables > 0;
     M::SHAPE.output && (has_lines::<M>() || tables && blocks && hash_of::<M>().is_none())
 }
 

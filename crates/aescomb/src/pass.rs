@@ -263,7 +263,8 @@ pub(crate) trait Pass {
         state
     }
 
-    /// Row number `row` of the message.
+    /// Row number `row` of the message. A pass has this or `pair`, or else both `early` and `late`, of which
+    /// these are made otherwise.
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W, row: usize) -> C::W {
         let half = Self::early(c, state, [x, c.zero()], row);

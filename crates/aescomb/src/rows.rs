@@ -230,13 +230,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
             // Otherwise the compiler may put halves together in the next row, and keep these in memory.
             x = s.hold(x);
         }
-        let mut y = link;
-        if !before {
-            y = y ^ x;
-        }
-        if const { matches!(link_of::<M>(), Some(Link::After)) } {
-            link = y;
-        }
+        let y = linked::<M, _>(&mut link, x);
         // SAFETY: as above; `results` is `memory`.
         unsafe {
             match LATE {
@@ -263,6 +257,20 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
         core::hint::black_box(());
     }
     *state = with_first::<S, M>(link, *state);
+}
+
+/// The result of a row of linked steps, of which the cipher made `link` and `x` is the text; `link`
+/// becomes what the next row takes.
+#[inline(always)]
+fn linked<M: Pass, W: Wide>(link: &mut W, x: W) -> W {
+    let y = match const { link_of::<M>() } {
+        Some(Link::Before) => *link,
+        _ => *link ^ x,
+    };
+    if const { matches!(link_of::<M>(), Some(Link::After)) } {
+        *link = y;
+    }
+    y
 }
 
 /// Whether rows of `M` may be done a line at a time.
@@ -384,13 +392,7 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
                     }
                 },
             );
-            let mut y = link;
-            if !before {
-                y = y ^ x;
-            }
-            if const { matches!(link_of::<M>(), Some(Link::After)) } {
-                link = y;
-            }
+            let y = linked::<M, _>(&mut link, x);
             // SAFETY: it is a row of the line.
             unsafe { now.cast::<S::W>().add(i).write(y) };
             i += 1;
@@ -876,11 +878,11 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
         // Comparisons, as a table of jumps would be part of the loop. SAFETY: the caller's.
         return unsafe {
             if count <= register {
-                few_rows::<S::Unit, M>(ciphers.unit, hashing, text, state)
+                one_row::<S::Unit, M>(ciphers.unit, hashing, text, state)
             } else if count <= 2 * register {
-                few_rows::<S::Registers<2>, M>(ciphers.two, hashing, text, state)
+                one_row::<S::Registers<2>, M>(ciphers.two, hashing, text, state)
             } else {
-                few_rows::<S::Registers<4>, M>(ciphers.four, hashing, text, state)
+                one_row::<S::Registers<4>, M>(ciphers.four, hashing, text, state)
             }
         };
     }
@@ -923,7 +925,7 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
 /// # Safety
 /// The text has them.
 #[inline(always)]
-unsafe fn few_rows<S: Isa, M: Pass>(
+unsafe fn one_row<S: Isa, M: Pass>(
     c: Uniform<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     (src, dst, at, count): (*const u8, *mut u8, usize, usize),
