@@ -10,13 +10,17 @@ use crate::block::{
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
+use crate::crowding::{
+    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, has_phases, is_crowded, phases_of,
+    places_differ, room,
+};
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
 use crate::few::{
     self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
     not_few, short,
 };
-use crate::group::{Group, HALF_SET, IDLE_BLOCKS, Lanes, differ, has_phases, phases_of, place_of};
+use crate::group::{Group, IDLE_BLOCKS, Lanes};
 use crate::hashing::{Powers, has_halves, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, Rest, one_by_one};
@@ -24,9 +28,9 @@ use crate::key_set::KeySet;
 use crate::lane_keys::{DerivedKeys, LaneKeys};
 #[cfg(feature = "research")]
 use crate::mixed;
-use crate::pass::{After, Pass, Program, per_lane, rows, uniform};
+use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, in_units, is_linked, link_of, waits};
+use crate::rows::{Ciphers, counters, in_units, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -780,78 +784,6 @@ fn too_few(blocks: &[usize]) -> bool {
     let longest = blocks.iter().max().unwrap_or(&0);
     let alone = blocks.iter().map(|blocks| 7 + blocks / 7).sum::<usize>();
     alone < 26 + longest * 5 / 4
-}
-
-/// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
-/// still has room; 32 displace each other's.
-const ROOM: usize = 16;
-
-/// The same where sets have 8 lines and not 12.
-const SMALL_ROOM: usize = 8;
-
-/// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
-/// cache costs more than lanes without a message, but for those that are only read.
-#[inline(always)]
-fn room<M: Pass>(differ: usize) -> usize {
-    match const { M::SHAPE.output } && differ == 0 && is_zen4() {
-        true => SMALL_ROOM,
-        false => ROOM,
-    }
-}
-
-/// Whether messages of one length that begin at one place of a page are so long that all lanes would
-/// take longer than [`room`] has: a line is read in each of four rows. (On Zen 5 it is read and written
-/// once: CBC of 512 bytes takes 1.3 times as long in all lanes as in `room` of them.)
-#[inline(always)]
-fn displace<M: Pass>(jobs: &[Job]) -> bool {
-    let (zen4, others) = const {
-        match (link_of::<M>().is_some(), M::SHAPE.output) {
-            (true, true) => (3, 16),
-            (true, false) => (16, usize::MAX),
-            _ => (32, usize::MAX),
-        }
-    };
-    let least = if is_zen4() { zen4 } else { others };
-    rows::<M>(jobs[0].len) >= least && places_differ::<M>(jobs) == Some(0)
-}
-
-/// Whether messages of a mode along messages all begin at one place of a page, so that side by side in
-/// lanes they displace each other's lines; a few at a time, they do so less. (Zen 5, 4,096 bytes apart: XTS
-/// of 64 bytes took ten times as long as close together, and takes four times; GCM of 128 bytes took 2.3
-/// times, and takes 1.2 times. 2,048 bytes apart, OCB and GCM are faster side by side, and XTS of up to a
-/// line takes a third a few at a time.)
-#[inline(always)]
-fn displace_along<M: Pass>(jobs: &[Job]) -> bool {
-    let place = |l: usize| place_of::<M>(jobs[l].src, jobs[l].dst);
-    let differ = || differ(place);
-    let len = jobs[0].len;
-    jobs.len() >= ROOM
-        && len > 16
-        && match const { M::SHAPE.tag } || len > 16 * LINE {
-            true => differ() == 0,
-            false => is_crowded::<M>(differ()),
-        }
-}
-
-/// See [`differ`], of messages that are too many for one place.
-#[inline(always)]
-fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
-    (M::SHAPE.is_serial() && jobs.len() > ROOM).then(|| {
-        differ(
-            #[inline(always)]
-            |l| place_of::<M>(jobs[l].src, jobs[l].dst),
-        )
-    })
-}
-
-/// Whether texts, whose places differ by so much, begin at the same place of a page, or, where they
-/// are written or sets are small, of half a page.
-#[inline(always)]
-fn is_crowded<M: Pass>(differ: usize) -> bool {
-    match const { M::SHAPE.output } || is_zen4() {
-        true => differ & HALF_SET == 0,
-        false => differ == 0,
-    }
 }
 
 /// Whether so many messages under a key that has no tables pay for them: a row's time is gained

@@ -10,21 +10,21 @@ use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
+use crate::crowding::{HALF_SET, differ, place_of};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::fetch::fetch_own;
-use crate::group::{HALF_SET, differ, place_of};
 use crate::hashing::{EqualHashing, Hashing, Powers, PowersOfLanes, hash_of, hashed_after};
 use crate::isa::{Isa, Starts, Sums, Wide};
 use crate::job::{Alike, Job};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, is_linked, per_lane, rows};
 use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
-    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_linked, is_stepped, last_row,
-    one_lane, take_lines, take_row, take_rows, waits,
+    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane,
+    take_lines, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};

@@ -7,9 +7,9 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
-use crate::backend::is_zen4;
 use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
+use crate::crowding::{SET, differ, phases_of, place_of};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
 use crate::hashing::{
@@ -26,7 +26,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::{Source, Window};
-use crate::rows::{has_lines, link_of, neighbours, neighbours_of, take_row, take_rows};
+use crate::rows::{has_lines, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -530,52 +530,6 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     verdicts: Option<&'l mut [Block]>,
     /// Of which the messages are some.
     jobs: &'j [Job],
-}
-
-/// The bits of an address that say in which set of the first-level cache its line is: sets of
-/// 4 KiB in all, on all x86-64 CPUs with AES instructions.
-const SET: usize = 0xfc0;
-/// The same without the highest, for texts that are half a page apart.
-pub(crate) const HALF_SET: usize = SET >> 1 & SET;
-
-/// The bits of the set that differ between lines of lanes, as far as four of them tell.
-#[inline(always)]
-pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
-    ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
-}
-
-/// Whether rows of a full group may be done in phases.
-pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
-    S::LANES > 16 && link_of::<M>().is_some()
-}
-
-/// In how many phases a group does the `rows` rows that all its messages have: where their texts
-/// begin at one place of a page, or, if they are written, of half a page. Lanes of one phase share
-/// sets of the first-level cache; lanes of other phases use other sets.
-#[inline(always)]
-pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
-    let phases = match const { M::SHAPE.output } {
-        true if differ == 0 => 8,
-        true if differ & HALF_SET == 0 => 4,
-        false if differ == 0 => 4,
-        _ => return None,
-    };
-    // Each phase after the first makes the group four rows longer. Where 16 lanes write more lines
-    // than a set has, those take longer.
-    let least = match const { M::SHAPE.output } && differ == 0 && is_zen4() {
-        true => 5,
-        false => 12,
-    };
-    (rows >= least * phases).then_some(phases)
-}
-
-/// Where a text is written, or else read.
-#[inline(always)]
-pub(crate) fn place_of<M: Pass>(src: *const u8, dst: *mut u8) -> usize {
-    match const { M::SHAPE.output } {
-        true => dst.addr(),
-        false => src.addr(),
-    }
 }
 
 impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {

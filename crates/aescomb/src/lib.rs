@@ -74,6 +74,7 @@ mod comb;
 mod counting;
 #[cfg(feature = "threads")]
 mod crew;
+mod crowding;
 #[cfg(target_arch = "x86_64")]
 mod detect;
 mod engine;

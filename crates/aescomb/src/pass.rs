@@ -124,7 +124,7 @@ use crate::facts::Facts;
 use crate::isa::{Isa, Wide};
 use crate::lane_keys::LaneKeys;
 use crate::schedule::DERIVED;
-use crate::shape::{Shape, Tail};
+use crate::shape::{Feed, Link, Shape, Tail};
 use core::marker::PhantomData;
 
 /// What the first half of a row leaves for the second: [`Pass::early`].
@@ -428,6 +428,20 @@ pub(crate) const fn rows<M: Pass>(len: usize) -> usize {
 /// Whether rows leave more than 16 bytes.
 pub(crate) const fn two_pieces<M: Pass>() -> bool {
     M::SHAPE.row.pair || matches!(M::SHAPE.tail, Tail::Double | Tail::Stolen)
+}
+
+/// How a step of `M` is linked to the next one.
+pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
+    match M::SHAPE.feed {
+        Feed::Serial(Link::None) => None,
+        Feed::Serial(link) => Some(link),
+        _ => None,
+    }
+}
+
+/// Whether rows are written whose steps are linked.
+pub(crate) const fn is_linked<M: Pass>() -> bool {
+    M::SHAPE.output && link_of::<M>().is_some()
 }
 
 /// Whether the result of a message's end is a whole block.

@@ -17,10 +17,10 @@ use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{HALF, Pass, State, uniform};
+use crate::pass::{HALF, Pass, State, is_linked, link_of, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
-use crate::shape::{Feed, Holds, Link};
+use crate::shape::{Holds, Link};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -155,20 +155,6 @@ const fn holds_keys<S: Isa, M: Pass>() -> bool {
     let forward = uses.forward && !uses.inverse && !uses.second;
     let small = size_of::<M::State<S::W>>() == size_of::<S::W>() || link_of::<M>().is_some();
     M::SHAPE.is_serial() && forward && small
-}
-
-/// How a step of `M` is linked to the next one.
-pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
-    match M::SHAPE.feed {
-        Feed::Serial(Link::None) => None,
-        Feed::Serial(link) => Some(link),
-        _ => None,
-    }
-}
-
-/// Whether rows are written whose steps are linked.
-pub(crate) const fn is_linked<M: Pass>() -> bool {
-    M::SHAPE.output && link_of::<M>().is_some()
 }
 
 /// Rows of steps that are linked, which gather texts between the rounds of the cipher: their own,

@@ -1,0 +1,128 @@
+//! Texts that begin at the same place of a page or of half a page, as in buffers of 2,048 or 4,096
+//! bytes: their lines share sets of the first-level cache, and side by side in lanes they displace
+//! each other.
+#![forbid(unsafe_code)]
+
+use crate::backend::is_zen4;
+use crate::block::LINE;
+use crate::isa::Isa;
+use crate::job::Job;
+use crate::pass::{Pass, link_of, rows};
+
+/// The bits of an address that say in which set of the first-level cache its line is: sets of
+/// 4 KiB in all, on all x86-64 CPUs with AES instructions.
+pub(crate) const SET: usize = 0xfc0;
+/// The same without the highest, for texts that are half a page apart.
+pub(crate) const HALF_SET: usize = SET >> 1 & SET;
+
+/// The bits of the set that differ between lines of lanes, as far as four of them tell.
+#[inline(always)]
+pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
+    ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
+}
+
+/// Whether rows of a full group may be done in phases.
+pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
+    S::LANES > 16 && link_of::<M>().is_some()
+}
+
+/// In how many phases a group does the `rows` rows that all its messages have: where their texts
+/// begin at one place of a page, or, if they are written, of half a page. Lanes of one phase share
+/// sets of the first-level cache; lanes of other phases use other sets.
+#[inline(always)]
+pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
+    let phases = match const { M::SHAPE.output } {
+        true if differ == 0 => 8,
+        true if differ & HALF_SET == 0 => 4,
+        false if differ == 0 => 4,
+        _ => return None,
+    };
+    // Each phase after the first makes the group four rows longer. Where 16 lanes write more lines
+    // than a set has, those take longer.
+    let least = match const { M::SHAPE.output } && differ == 0 && is_zen4() {
+        true => 5,
+        false => 12,
+    };
+    (rows >= least * phases).then_some(phases)
+}
+
+/// Where a text is written, or else read.
+#[inline(always)]
+pub(crate) fn place_of<M: Pass>(src: *const u8, dst: *mut u8) -> usize {
+    match const { M::SHAPE.output } {
+        true => dst.addr(),
+        false => src.addr(),
+    }
+}
+
+/// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
+/// still has room; 32 displace each other's.
+pub(crate) const ROOM: usize = 16;
+
+/// The same where sets have 8 lines and not 12.
+pub(crate) const SMALL_ROOM: usize = 8;
+
+/// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
+/// cache costs more than lanes without a message, but for those that are only read.
+#[inline(always)]
+pub(crate) fn room<M: Pass>(differ: usize) -> usize {
+    match const { M::SHAPE.output } && differ == 0 && is_zen4() {
+        true => SMALL_ROOM,
+        false => ROOM,
+    }
+}
+
+/// Whether messages of one length that begin at one place of a page are so long that all lanes would
+/// take longer than [`room`] has: a line is read in each of four rows. (On Zen 5 it is read and written
+/// once: CBC of 512 bytes takes 1.3 times as long in all lanes as in `room` of them.)
+#[inline(always)]
+pub(crate) fn displace<M: Pass>(jobs: &[Job]) -> bool {
+    let (zen4, others) = const {
+        match (link_of::<M>().is_some(), M::SHAPE.output) {
+            (true, true) => (3, 16),
+            (true, false) => (16, usize::MAX),
+            _ => (32, usize::MAX),
+        }
+    };
+    let least = if is_zen4() { zen4 } else { others };
+    rows::<M>(jobs[0].len) >= least && places_differ::<M>(jobs) == Some(0)
+}
+
+/// Whether messages of a mode along messages all begin at one place of a page, so that side by side in
+/// lanes they displace each other's lines; a few at a time, they do so less. (Zen 5, 4,096 bytes apart: XTS
+/// of 64 bytes took ten times as long as close together, and takes four times; GCM of 128 bytes took 2.3
+/// times, and takes 1.2 times. 2,048 bytes apart, OCB and GCM are faster side by side, and XTS of up to a
+/// line takes a third a few at a time.)
+#[inline(always)]
+pub(crate) fn displace_along<M: Pass>(jobs: &[Job]) -> bool {
+    let place = |l: usize| place_of::<M>(jobs[l].src, jobs[l].dst);
+    let differ = || differ(place);
+    let len = jobs[0].len;
+    jobs.len() >= ROOM
+        && len > 16
+        && match const { M::SHAPE.tag } || len > 16 * LINE {
+            true => differ() == 0,
+            false => is_crowded::<M>(differ()),
+        }
+}
+
+/// See [`differ`], of messages that are too many for one place.
+#[inline(always)]
+pub(crate) fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
+    (M::SHAPE.is_serial() && jobs.len() > ROOM).then(|| {
+        differ(
+            #[inline(always)]
+            |l| place_of::<M>(jobs[l].src, jobs[l].dst),
+        )
+    })
+}
+
+/// Whether texts, whose places differ by so much, begin at the same place of a page, or, where they
+/// are written or sets are small, of half a page.
+#[inline(always)]
+pub(crate) fn is_crowded<M: Pass>(differ: usize) -> bool {
+    match const { M::SHAPE.output } || is_zen4() {
+        true => differ & HALF_SET == 0,
+        false => differ == 0,
+    }
+}
