@@ -1,9 +1,9 @@
-//! Texts that begin at the same place of a page or of half a page, as in buffers of 2,048 or 4,096
-//! bytes: their lines share sets of the first-level cache, and side by side in lanes they displace
-//! each other.
+//! Texts that begin at the same place of a page or of half a page, as in buffers of 4,096 or 2,048
+//! bytes. Their lines share sets of the first-level cache, so that side by side in lanes they displace
+//! each other: how many lanes have room, and what is done differently.
 #![forbid(unsafe_code)]
 
-use crate::backend::is_zen4;
+use crate::backend::{is_zen4, is_zen5};
 use crate::block::LINE;
 use crate::isa::Isa;
 use crate::job::Job;
@@ -15,36 +15,15 @@ pub(crate) const SET: usize = 0xfc0;
 /// The same without the highest, for texts that are half a page apart.
 pub(crate) const HALF_SET: usize = SET >> 1 & SET;
 
-/// The bits of the set that differ between lines of lanes, as far as four of them tell.
-#[inline(always)]
-pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
-    ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
-}
+/// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
+/// still has room; 32 displace each other's.
+pub(crate) const ROOM: usize = 16;
+/// The same where sets have 8 lines and not 12.
+pub(crate) const SMALL_ROOM: usize = 8;
 
-/// Whether rows of a full group may be done in phases.
-pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
-    S::LANES > 16 && link_of::<M>().is_some()
-}
-
-/// In how many phases a group does the `rows` rows that all its messages have: where their texts
-/// begin at one place of a page, or, if they are written, of half a page. Lanes of one phase share
-/// sets of the first-level cache; lanes of other phases use other sets.
-#[inline(always)]
-pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
-    let phases = match const { M::SHAPE.output } {
-        true if differ == 0 => 8,
-        true if differ & HALF_SET == 0 => 4,
-        false if differ == 0 => 4,
-        _ => return None,
-    };
-    // Each phase after the first makes the group four rows longer. Where 16 lanes write more lines
-    // than a set has, those take longer.
-    let least = match const { M::SHAPE.output } && differ == 0 && is_zen4() {
-        true => 5,
-        false => 12,
-    };
-    (rows >= least * phases).then_some(phases)
-}
+/// From so many rows on, lanes that displace each other's lines gather and scatter them between the
+/// rounds of AES, on Zen 5.
+pub(crate) const CROWDED_LINES_FROM: usize = 3 * LINE;
 
 /// Where a text is written, or else read.
 #[inline(always)]
@@ -55,20 +34,36 @@ pub(crate) fn place_of<M: Pass>(src: *const u8, dst: *mut u8) -> usize {
     }
 }
 
-/// Lanes whose texts lie at one or two places of a page, for whose lines the first-level cache
-/// still has room; 32 displace each other's.
-pub(crate) const ROOM: usize = 16;
-
-/// The same where sets have 8 lines and not 12.
-pub(crate) const SMALL_ROOM: usize = 8;
-
-/// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
-/// cache costs more than lanes without a message, but for those that are only read.
+/// The bits of the set that differ between lines of lanes, as far as four of them tell.
 #[inline(always)]
-pub(crate) fn room<M: Pass>(differ: usize) -> usize {
-    match const { M::SHAPE.output } && differ == 0 && is_zen4() {
-        true => SMALL_ROOM,
-        false => ROOM,
+pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
+    ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
+}
+
+/// Whether texts begin at the same place of half a page, as far as [`differ`] tells.
+#[inline(always)]
+pub(crate) fn share_sets(place: impl Fn(usize) -> usize) -> bool {
+    differ(place) & HALF_SET == 0
+}
+
+/// See [`differ`], of messages that are too many for one place.
+#[inline(always)]
+pub(crate) fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
+    (M::SHAPE.is_serial() && jobs.len() > ROOM).then(|| {
+        differ(
+            #[inline(always)]
+            |l| place_of::<M>(jobs[l].src, jobs[l].dst),
+        )
+    })
+}
+
+/// Whether texts, whose places differ by so much, begin at the same place of a page, or, where they
+/// are written or sets are small, of half a page.
+#[inline(always)]
+pub(crate) fn is_crowded<M: Pass>(differ: usize) -> bool {
+    match const { M::SHAPE.output } || is_zen4() {
+        true => differ & HALF_SET == 0,
+        false => differ == 0,
     }
 }
 
@@ -106,23 +101,60 @@ pub(crate) fn displace_along<M: Pass>(jobs: &[Job]) -> bool {
         }
 }
 
-/// See [`differ`], of messages that are too many for one place.
+/// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
+/// cache costs more than lanes without a message, but for those that are only read.
 #[inline(always)]
-pub(crate) fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
-    (M::SHAPE.is_serial() && jobs.len() > ROOM).then(|| {
-        differ(
-            #[inline(always)]
-            |l| place_of::<M>(jobs[l].src, jobs[l].dst),
-        )
-    })
+pub(crate) fn room<M: Pass>(differ: usize) -> usize {
+    match const { M::SHAPE.output } && differ == 0 && is_zen4() {
+        true => SMALL_ROOM,
+        false => ROOM,
+    }
 }
 
-/// Whether texts, whose places differ by so much, begin at the same place of a page, or, where they
-/// are written or sets are small, of half a page.
+/// Whether a group of messages, the longest of which has so many rows as `longest` says, goes by whole lines, so
+/// that all lanes have room: with a key for each at two places of a page; under one key, on Zen 5, between the
+/// rounds, at one place, too, if texts are only read. Where there are lines (`Isa::SPARE`).
 #[inline(always)]
-pub(crate) fn is_crowded<M: Pass>(differ: usize) -> bool {
-    match const { M::SHAPE.output } || is_zen4() {
-        true => differ & HALF_SET == 0,
-        false => differ == 0,
+pub(crate) fn goes_by_lines<M: Pass>(
+    differ: usize,
+    shared: bool,
+    longest: impl FnOnce() -> usize,
+) -> bool {
+    let linked = const { link_of::<M>().is_some() };
+    let two_places = differ > 0;
+    match shared {
+        true => {
+            (two_places || const { !M::SHAPE.output })
+                && linked
+                && is_zen5()
+                && longest() >= CROWDED_LINES_FROM
+        }
+        false => two_places,
     }
+}
+
+/// Whether rows of a full group may be done in phases.
+pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
+    S::LANES > 16 && link_of::<M>().is_some()
+}
+
+/// In how many phases a group does the `rows` rows that all its messages have: where their texts
+/// begin at one place of a page, or, if they are written, of half a page, but on Zen 5, where lines between
+/// the rounds take less time. Lanes of one phase share sets of the first-level cache; lanes of other phases
+/// use other sets.
+#[inline(always)]
+pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
+    let phases = match const { M::SHAPE.output } {
+        true if differ == 0 => 8,
+        true if differ & HALF_SET == 0 && !is_zen5() => 4,
+        false if differ == 0 => 4,
+        _ => return None,
+    };
+    // Each phase after the first makes the group four rows longer. Where 16 lanes write more lines
+    // than a set has, those take longer.
+    let least = match const { M::SHAPE.output } && differ == 0 && is_zen4() {
+        true => 5,
+        false => 12,
+    };
+    (rows >= least * phases).then_some(phases)
 }

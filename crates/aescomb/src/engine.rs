@@ -11,8 +11,8 @@ use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::crowding::{
-    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, has_phases, is_crowded, phases_of,
-    places_differ, room,
+    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, goes_by_lines, has_phases, is_crowded,
+    phases_of, places_differ, room,
 };
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
@@ -611,8 +611,15 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             continue;
         }
         let most = match differ {
-            // Whole lines have room at two places of a page.
-            Some(differ) if shared.is_none() && S::SPARE && differ > 0 => degree,
+            Some(differ)
+                if const { S::SPARE }
+                    && goes_by_lines::<G::First>(differ, shared.is_some(), || {
+                        let longest = queue.nth(0);
+                        longest.map_or(0, |i| order::<G>(&jobs[i as usize]))
+                    }) =>
+            {
+                degree
+            }
             Some(differ) if is_crowded::<G::First>(differ) => {
                 // The one with the fewest rows in a group of all lanes, if it may go in phases.
                 let last = match const { has_phases::<S, G::First>() } {

@@ -5,12 +5,11 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_zen, is_zen4};
+use crate::backend::is_zen;
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
-use crate::crowding::{HALF_SET, differ, place_of};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::fetch::fetch_own;
@@ -20,11 +19,11 @@ use crate::job::{Alike, Job};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, is_linked, per_lane, rows};
+use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
-    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane,
-    take_lines, take_row, take_rows, waits,
+    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_row,
+    take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
@@ -215,16 +214,6 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
             }
             let text = (from.as_ptr(), to.as_ptr());
             take_rows::<S, M, _>(few.s, c, &mut state, rows, text);
-        } else if const { S::SPARE && is_linked::<M>() }
-            && !is_zen4()
-            && rows.end >= LINE
-            && differ(
-                #[inline(always)]
-                |l| place_of::<M>(src.of(l), dst.of(l)),
-            ) & HALF_SET
-                == 0
-        {
-            take_lines::<S, M, _>(few.s, c, &mut state, rows, (src, dst));
         } else {
             take_rows::<S, M, _>(few.s, c, &mut state, rows, (src, dst));
         }

@@ -9,10 +9,11 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_zen, is_zen4};
+use crate::backend::{is_zen4, is_zen5};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
+use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
@@ -85,18 +86,31 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
                 true => linked_rows::<S, M, true, false>(s, c, state, rows, text),
                 false => row_by_row::<S, M>(s, c, state, rows, text),
             }
-        } else if const { S::SPARE && is_linked::<M>() } {
-            if is_zen4() && rows.len() > 1 {
+        } else if const { S::SPARE && link_of::<M>().is_some() } {
+            let writes = const { M::SHAPE.output };
+            if writes && is_zen4() && rows.len() > 1 {
                 return linked_rows::<S, M, true, true>(s, c, state, rows, text);
             }
-            let lines = match rows.len() >= LINES_FROM && is_zen() {
-                true => rows.len() / LINE * LINE,
-                false => 0,
-            };
-            let lines = rows.start..rows.start + lines;
-            let left = lines.end..rows.end;
-            linked_lines::<S, M>(s, c, state, lines, text);
-            linked_rows::<S, M, false, false>(s, c, state, left, text);
+            let place = |l| place_of::<M>(text.0.of(l), text.1.of(l));
+            let crowded = rows.len() >= LINE && !is_zen4() && share_sets(place);
+            let between = is_zen5()
+                && match crowded {
+                    true => rows.len() >= CROWDED_LINES_FROM,
+                    false => writes && rows.len() >= LINES_FROM,
+                };
+            if writes && crowded && !between {
+                return take_lines::<S, M, C>(s, c, state, rows, text);
+            }
+            let mut left = rows.start;
+            if between {
+                left += rows.len() / LINE * LINE;
+                let fetches = crowded && rows.len() > LINES_FROM;
+                linked_lines::<S, M>(s, c, state, rows.start..left, text, fetches);
+            }
+            match writes {
+                true => linked_rows::<S, M, false, false>(s, c, state, left..rows.end, text),
+                false => row_by_row::<S, M>(s, c, state, left..rows.end, text),
+            }
         } else {
             row_by_row::<S, M>(s, c, state, rows, text);
         }
@@ -108,7 +122,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
 /// # Safety
 /// As of [`take_rows`].
 #[inline(always)]
-pub(crate) unsafe fn take_lines<S: Isa, M: Pass, C: Cipher<W = S::W>>(
+unsafe fn take_lines<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     s: S,
     c: &C,
     state: &mut M::State<S::W>,
@@ -315,6 +329,22 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
     }
 }
 
+/// Fetches what [`Isa::scatter_line`] writes next. Stores go to the cache in order, and would wait for each
+/// of the lines that other lanes have displaced since they were read.
+///
+/// # Safety
+/// There are so many lanes.
+#[inline(always)]
+unsafe fn fetch_line<S: Isa>(s: S, u: usize, to: impl Starts, offset: usize) {
+    let lanes = const { <S::Unit as Isa>::LANES };
+    let mut l = u * lanes;
+    while l < (u + 1) * lanes {
+        // SAFETY: the caller's.
+        s.fetch(unsafe { to.of(l) }.wrapping_add(offset));
+        l += 1;
+    }
+}
+
 /// Rows from so many on go by whole lines: fewer do not make up for the first line and the last one,
 /// beside which nothing is encrypted.
 const LINES_FROM: usize = 8 * LINE;
@@ -322,6 +352,7 @@ const LINES_FROM: usize = 8 * LINE;
 /// Whole lines of rows whose steps are linked. Between the rounds of each row, two registers of the next
 /// line are gathered, and two of the line before are scattered: a line is two thirds of the shuffles of its
 /// rows, which take turns with AES. (Not where keys come from memory, too, of which loads are the limit.)
+/// If lanes displace each other's lines, it `fetches` them again before it writes them.
 ///
 /// # Safety
 /// As of [`take_rows`], of whole lines.
@@ -332,6 +363,7 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     (src, dst): (impl Starts, impl Starts),
+    fetches: bool,
 ) {
     let Range { mut start, end } = rows;
     if start == end {
@@ -341,6 +373,7 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
     const { assert!(!S::SPARE || S::LANES == 2 * LINE * <S::Unit as Isa>::LANES) };
     let registers = const { S::LANES / <S::Unit as Isa>::LANES };
     let before = const { matches!(link_of::<M>(), Some(Link::Before)) };
+    let writes = const { M::SHAPE.output };
     let mut memory = MaybeUninit::<[[S::W; LINE]; 3]>::uninit();
     // Anywhere, for the compiler, as registers do not suffice.
     let lines = core::hint::black_box(memory.as_mut_ptr().cast::<[S::W; LINE]>());
@@ -372,24 +405,36 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
                     unsafe {
                         match round {
                             1 | 5 if !ends => s.gather_line(next, u, src, (start + LINE) * 16),
-                            3 | 7 if !begins => s.scatter_line(last, u, dst, (start - LINE) * 16),
+                            3 | 7 if writes && !begins => {
+                                if fetches {
+                                    fetch_line(s, u, dst, (start - LINE) * 16);
+                                }
+                                s.scatter_line(last, u, dst, (start - LINE) * 16);
+                            }
                             _ => {}
                         }
                     }
                 },
             );
             let y = linked::<M, _>(&mut link, x);
-            // SAFETY: it is a row of the line.
-            unsafe { now.cast::<S::W>().add(i).write(y) };
+            if writes {
+                // SAFETY: it is a row of the line.
+                unsafe { now.cast::<S::W>().add(i).write(y) };
+            }
             i += 1;
         }
         (last, now, next) = (now, next, last);
         start += LINE;
     }
     let mut u = 0;
-    while u < registers {
+    while writes && u < registers {
         // SAFETY: the caller's.
-        unsafe { s.scatter_line(last, u, dst, (end - LINE) * 16) };
+        unsafe {
+            if fetches {
+                fetch_line(s, u, dst, (end - LINE) * 16);
+            }
+            s.scatter_line(last, u, dst, (end - LINE) * 16);
+        }
         u += 1;
     }
     *state = with_first::<S, M>(link, *state);

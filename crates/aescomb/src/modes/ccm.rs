@@ -23,7 +23,7 @@ use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
 use crate::pass::{Apart, HEADER, Header, Last, Pass, Piece};
-use crate::shape::{DataShape, Feed, Shape, Tail};
+use crate::shape::{DataShape, Feed, Link, Shape, Tail};
 
 /// All of it.
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -222,6 +222,7 @@ fn crypt<C: Cipher, const SEAL: bool>(
 impl<const DECRYPTED: bool> Pass for Mac<DECRYPTED> {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
+        feed: Feed::Serial(Link::Before),
         output: false,
         again: DECRYPTED,
         ..SHAPE
