@@ -311,8 +311,8 @@ fn texts_at_the_same_place_of_a_page() {
     });
 }
 
-/// Full groups of long texts that lie a page or half of one apart, whose lanes go in phases, and short texts
-/// of one length, which go by whole lines: from how many rows on depends on the CPU.
+/// Full groups of texts that lie a page or half of one apart, whose lanes go in phases or by whole lines, and
+/// short texts of one length, which go by whole lines: from how many rows on depends on the CPU.
 #[test]
 fn full_groups_at_the_same_place_of_a_page() {
     let mut draw = Draw::new(15);
@@ -325,7 +325,7 @@ fn full_groups_at_the_same_place_of_a_page() {
                 for count in [backend.max_lanes(), 2 * backend.max_lanes() + 3] {
                     let long = draw.pick(&[[657, 800, 927, 1279], [1537, 1600, 1799, 1920]]);
                     let one_length = [draw.pick(&[64, 77, 128, 255, 256, 511, 512]); 4];
-                    for some in [long, one_length] {
+                    for some in [long, [191, 200, 333, 499], one_length] {
                         let lens: Vec<_> =
                             (0..count).map(|_| fit(mode, draw.pick(&some))).collect();
                         let shapes = Shapes::Alike(draw.below(Shape::COUNT));
