@@ -164,8 +164,8 @@ pub(crate) fn is_zen4() -> bool {
     false
 }
 
-/// Whether this CPU is known to be AMD Zen 5, which differs from Intel's that have as wide registers in
-/// that shuffles share ports with AES.
+/// Whether this CPU is known to be AMD Zen 5. Its shuffles share ports with AES, and its stores wait for lines
+/// of the cache: what is done about that was measured there alone.
 #[inline(always)]
 pub(crate) fn is_zen5() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -40,7 +40,8 @@ pub(crate) fn differ(place: impl Fn(usize) -> usize) -> usize {
     ((place(0) ^ place(1)) | (place(0) ^ place(6)) | (place(0) ^ place(11))) & SET
 }
 
-/// Whether texts begin at the same place of half a page, as far as [`differ`] tells.
+/// Whether texts begin at the same place of half a page, as far as [`differ`] tells: also those that are only
+/// read, for which 32 lanes have room at two places of a page ([`is_crowded`]), but little.
 #[inline(always)]
 pub(crate) fn share_sets(place: impl Fn(usize) -> usize) -> bool {
     differ(place) & HALF_SET == 0

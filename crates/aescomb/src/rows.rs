@@ -104,6 +104,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
             let mut left = rows.start;
             if between {
                 left += rows.len() / LINE * LINE;
+                // Shorter ones take 1.05 to 1.12 of the time with it: their places are read from jobs.
                 let fetches = crowded && rows.len() > LINES_FROM;
                 linked_lines::<S, M>(s, c, state, rows.start..left, text, fetches);
             }
