@@ -1215,7 +1215,14 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
         group.in_phases::<S, M>(s, group_keys.all::<M>(), phases);
     }
     let mut windows = Windows::after(group.rows().len(), group.done());
-    while let Some(mut window) = windows.next(group.rows()) {
+    // One after the other with the state in registers: of chains, as more state would take those of keys.
+    // (Of modes along messages it is asked before every window.)
+    let until = |lanes| match const { link_of::<M>().is_some() } {
+        true => lanes,
+        false => usize::MAX,
+    };
+    let mut next = windows.next(group.rows());
+    while let Some(mut window) = next {
         let rest = group.rows()[0] - group.done();
         if const { M::SHAPE.is_along() } && by_rows.pays::<M>(&group.keys()[..window.lanes], rest) {
             // From a multiple of a row on.
@@ -1228,24 +1235,34 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
             windows.give_back(window.rows - rows);
             window.rows = rows;
         }
+        let windows = &mut windows;
         if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
             by_rows.under::<M>(group.keys()[0], 0, |key| {
                 group.last::<S::Narrow, M>(s.narrow(), key)
             });
             break;
-        } else if const { S::SPARE && is_linked::<M>() }
+        }
+        next = if const { S::SPARE && is_linked::<M>() }
             && window.lanes <= S::Slim::LANES
             && is_zen4()
             && let Some(key) = group_keys.one()
         {
             let n = s.slim();
             let keys = n.keys(key, M::SHAPE.uses);
-            group.window::<S::Slim, M>(n, uniform::<_, M>(n, &keys, key), window);
+            let c = uniform::<_, M>(n, &keys, key);
+            group.windows::<S::Slim, M>(n, c, window, windows, until(1))
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
-            group.window::<S::Half, M>(s.half(), group_keys.half::<M>(), window);
+            let c = group_keys.half::<M>();
+            group.windows::<S::Half, M>(s.half(), c, window, windows, until(1))
         } else {
-            group.window::<S, M>(s, group_keys.all::<M>(), window);
-        }
+            let narrower = const {
+                match S::Half::LANES < S::LANES {
+                    true => S::Half::LANES,
+                    false => 1,
+                }
+            };
+            group.windows::<S, M>(s, group_keys.all::<M>(), window, windows, until(narrower))
+        };
     }
     group.finish::<S, G>(s, &group_keys.once());
 }

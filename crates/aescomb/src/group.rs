@@ -25,7 +25,7 @@ use crate::pass::{
     HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces,
     uniform, whole_end,
 };
-use crate::plan::{Source, Window};
+use crate::plan::{Source, Window, Windows};
 use crate::rows::{has_lines, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
@@ -556,12 +556,12 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         );
     }
 
-    /// Lanes `from..to` have no message: the rows from `done` on are in `idle`.
+    /// Those `lanes` have no message: the rows from `row` on are in `idle`.
     #[inline(always)]
-    fn idle<M: Pass>(&mut self, from: usize, to: usize) {
+    fn idle<M: Pass>(&mut self, lanes: Range<usize>, row: usize) {
         let idle = self.lanes.idle.as_mut_ptr().cast::<u8>();
-        let base = idle.wrapping_sub(self.done * M::SHAPE.row.stride);
-        for l in from..to {
+        let base = idle.wrapping_sub(row * M::SHAPE.row.stride);
+        for l in lanes {
             self.lanes.src[l] = base;
             self.lanes.dst[l] = base;
         }
@@ -859,80 +859,116 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    /// Runs a window: the next rows of the first lanes. `S` must have at least
-    /// as many lanes.
+    /// Runs windows: the next rows of the first lanes, and those after them while more than `least`
+    /// lanes take part, with the state in registers. `S` must have at least as many lanes. The window
+    /// that comes next.
     #[inline(always)]
-    pub(crate) fn window<S: Isa, M: Pass>(
+    pub(crate) fn windows<S: Isa, M: Pass>(
         &mut self,
         s: S,
         c: impl Cipher<W = S::W>,
-        window: Window,
-    ) {
-        let end = self.done + window.rows;
-        // The last of the lanes has the fewest rows.
-        assert!(
-            window.lanes <= S::LANES
-                && window.lanes <= self.used
-                && self.lanes.rows[window.lanes - 1] >= end
-        );
+        mut window: Window,
+        windows: &mut Windows,
+        least: usize,
+    ) -> Option<Window> {
         let mut state = load_state::<S, M, L>(s, &self.lanes.state);
-        while self.done < end {
-            let mut stop = end;
-            if window.lanes < S::LANES {
-                stop = end.min(self.done + IDLE / 2);
-                self.idle::<M>(window.lanes, S::LANES);
-            }
-            let text = (self.lanes.src.as_ptr(), self.lanes.dst.as_ptr());
-            let mut row = self.done;
-            if const { S::LINES && in_lines::<M>() } && self.crowded {
-                while row + LINE <= stop {
-                    // SAFETY: as below, of every row.
-                    unsafe { take_line::<S, M>(s, &c, &mut state, row, text) };
-                    row += LINE;
+        // The row that is the first of idle memory.
+        let mut idle = self.done;
+        self.idle::<M>(window.lanes..S::LANES, idle);
+        loop {
+            let end = self.done + window.rows;
+            // The last of the lanes has the fewest rows.
+            assert!(
+                window.lanes <= S::LANES
+                    && window.lanes <= self.used
+                    && self.lanes.rows[window.lanes - 1] >= end
+            );
+            while self.done < end {
+                let mut stop = end;
+                if window.lanes < S::LANES {
+                    if self.done - idle >= IDLE / 2 {
+                        idle = self.done;
+                        self.idle::<M>(window.lanes..S::LANES, idle);
+                    }
+                    stop = end.min(idle + IDLE / 2);
                 }
+                // SAFETY: the rows are inside every message (checked above), and inside `idle` for
+                // lanes without one.
+                unsafe { self.run::<S, M>(s, &c, &mut state, stop) };
             }
-            while row < stop {
-                if const { has_summed_rows::<S, M>() } && self.lanes.has_powers {
-                    let rows = (stop - row).min(SUMMED_ROWS);
-                    sum_rows::<S, M, _, L>(
-                        s,
-                        &c,
-                        &self.lanes.powers,
-                        &mut state,
-                        rows,
-                        #[inline(always)]
-                        |c, state, i| {
-                            let row = row + i;
-                            if const { !M::SHAPE.output } {
-                                places_from_memory();
-                            }
-                            // SAFETY: as below.
-                            unsafe {
-                                take_row::<S, M>(s, c, state, row, text, row * M::SHAPE.row.stride)
-                            };
-                        },
-                    );
-                    row += rows;
-                    continue;
+            let lanes = &mut *self.lanes;
+            let keeps = const { has_ends::<M>() };
+            if window.lanes == S::LANES && lanes.rows[0] == end {
+                if keeps {
+                    store_state::<S, M, L>(s, &state, &mut lanes.kept);
                 }
-                // SAFETY: the rows are inside every message (checked above), and
-                // inside `idle` for lanes without one.
-                unsafe { take_rows::<S, M, _>(s, &c, &mut state, row..stop, text) };
-                row = stop;
+                return None;
             }
-            self.done = stop;
-        }
-        let lanes = &mut *self.lanes;
-        let keeps = const { has_ends::<M>() };
-        if window.lanes == S::LANES && lanes.rows[0] == end {
+            store_state::<S, M, L>(s, &state, &mut lanes.state);
             if keeps {
-                store_state::<S, M, L>(s, &state, &mut lanes.kept);
+                lanes.keep_ended(window.lanes, end, state.blocks().len());
             }
-            return;
+            let next = windows.next(self.rows())?;
+            if next.lanes <= least {
+                return Some(next);
+            }
+            if window.lanes == S::LANES {
+                idle = end;
+            }
+            self.idle::<M>(next.lanes..window.lanes, idle);
+            window = next;
         }
-        store_state::<S, M, L>(s, &state, &mut lanes.state);
-        if keeps {
-            lanes.keep_ended(window.lanes, end, state.blocks().len());
+    }
+
+    /// Rows up to `stop`, of all lanes of `S`.
+    ///
+    /// # Safety
+    /// Lanes' places are valid for them.
+    #[inline(always)]
+    unsafe fn run<S: Isa, M: Pass>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        state: &mut M::State<S::W>,
+        stop: usize,
+    ) {
+        let text = (self.lanes.src.as_ptr(), self.lanes.dst.as_ptr());
+        let mut row = self.done;
+        self.done = stop;
+        if const { S::LINES && in_lines::<M>() } && self.crowded {
+            while row + LINE <= stop {
+                // SAFETY: the caller's.
+                unsafe { take_line::<S, M>(s, c, state, row, text) };
+                row += LINE;
+            }
+        }
+        while row < stop {
+            if const { has_summed_rows::<S, M>() } && self.lanes.has_powers {
+                let rows = (stop - row).min(SUMMED_ROWS);
+                sum_rows::<S, M, _, L>(
+                    s,
+                    c,
+                    &self.lanes.powers,
+                    state,
+                    rows,
+                    #[inline(always)]
+                    |c, state, i| {
+                        let row = row + i;
+                        if const { !M::SHAPE.output } {
+                            places_from_memory();
+                        }
+                        // SAFETY: the caller's.
+                        unsafe {
+                            take_row::<S, M>(s, c, state, row, text, row * M::SHAPE.row.stride)
+                        };
+                    },
+                );
+                row += rows;
+                continue;
+            }
+            // SAFETY: the caller's.
+            unsafe { take_rows::<S, M, _>(s, c, state, row..stop, text) };
+            row = stop;
         }
     }
 
