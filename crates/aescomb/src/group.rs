@@ -7,6 +7,7 @@
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
+use crate::backend::is_zen4;
 use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::crowding::{SET, differ, phases_of, place_of};
@@ -503,9 +504,14 @@ fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
 /// wait for lines that the other lanes have displaced. Of modes along messages, those that have most
 /// of their rows in lanes, as each message would want tables of its own.
 const fn in_lines<M: Pass>() -> bool {
-    let blocks = !M::SHAPE.row.pair && M::SHAPE.row.stride == 16;
+    let blocks = is_by_blocks::<M>();
     let tables = M::SHAPE.own.is_some() && M::SHAPE.along().tables > 0;
     M::SHAPE.output && (has_lines::<M>() || tables && blocks && hash_of::<M>().is_none())
+}
+
+/// Whether a row is a block of each text.
+const fn is_by_blocks<M: Pass>() -> bool {
+    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
 }
 
 /// Whether anything is done at the ends of messages.
@@ -952,15 +958,24 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     state,
                     rows,
                     #[inline(always)]
-                    |c, state, i| {
-                        let row = row + i;
-                        if const { !M::SHAPE.output } {
-                            places_from_memory();
-                        }
-                        // SAFETY: the caller's.
+                    |c, state| {
+                        // SAFETY: the caller's, of all these rows.
                         unsafe {
-                            take_row::<S, M>(s, c, state, row, text, row * M::SHAPE.row.stride)
-                        };
+                            if const { S::LINES && !M::SHAPE.output && is_by_blocks::<M>() }
+                                && rows == LINE
+                                && is_zen4()
+                            {
+                                take_line::<S, M>(s, c, state, row, text);
+                                return;
+                            }
+                            for row in row..row + rows {
+                                if const { !M::SHAPE.output } {
+                                    places_from_memory();
+                                }
+                                let offset = row * M::SHAPE.row.stride;
+                                take_row::<S, M>(s, c, state, row, text, offset);
+                            }
+                        }
                     },
                 );
                 row += rows;

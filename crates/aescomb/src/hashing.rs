@@ -538,7 +538,7 @@ impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for RowSums<'_, S, C, L
     }
 }
 
-/// Takes `state` through the next `rows` rows, at most [`SUMMED_ROWS`], each done by `row`.
+/// Takes `state` through the next `rows` rows, at most [`SUMMED_ROWS`], which are done by `take`.
 #[inline(always)]
 pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
     s: S,
@@ -546,7 +546,7 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
     powers: &LanePowers<L>,
     state: &mut M::State<S::W>,
     rows: usize,
-    mut row: impl FnMut(&RowSums<'_, S, C, L>, &mut M::State<S::W>, usize),
+    take: impl FnOnce(&RowSums<'_, S, C, L>, &mut M::State<S::W>),
 ) {
     let next = &Cell::new(SUMMED_ROWS - rows);
     let sums = &Cell::new([c.zero(); 3]);
@@ -557,9 +557,7 @@ pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
         next,
         sums,
     };
-    for i in 0..rows {
-        row(sums_of_rows, state, i);
-    }
+    take(sums_of_rows, state);
     let Some((hash, _)) = (const { hash_of::<M>() }) else {
         return;
     };
