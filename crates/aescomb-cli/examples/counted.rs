@@ -43,6 +43,16 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
         Backend::Aesni => 8,
         _ => 16,
     })?;
+    // Short messages of linked modes are done on narrower registers where the CPU is faster with these: then
+    // nothing is called, and there is nothing between the two lines.
+    let [chained, others] = [true, false].map(Backend::preferred);
+    let is_elsewhere = |op| {
+        let linked = matches!(
+            (mode, op),
+            (Mode::Cbc | Mode::Cfb128, Op::Encrypt) | (Mode::Ofb, _)
+        );
+        linked && backend == others && chained != others
+    };
     let mut calls = |form: &str, run: &mut dyn FnMut(&mut Comb, Op) -> bool| {
         // What a first call prepares is there in the second.
         for counted in [false, true] {
@@ -50,7 +60,7 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
                 if counted {
                     println!("{backend} {form} {mode} {}", op.name());
                 }
-                let good = run(&mut comb, op);
+                let good = is_elsewhere(op) || run(&mut comb, op);
                 if counted {
                     println!();
                 }
@@ -103,7 +113,7 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
     });
 
     // What a key does by itself, where all modes have one backend for it.
-    if [true, false].map(Backend::preferred) != [backend; 2] {
+    if [chained, others] != [backend; 2] {
         return Ok(());
     }
     for counted in [false, true] {
