@@ -3,7 +3,7 @@
 //!
 //! `unsafe` here rests on two facts: those stated for a [`Job`] that was admitted, in
 //! `job.rs`, which [`Shape::nonce`] makes 16 bytes of nonce. And [`Lanes`] never goes
-//! beyond the rows of a lane's job: `window` checks it, once per window; lanes without a
+//! beyond the rows of a lane's job: `windows` checks it, once per window; lanes without a
 //! message work on memory of their own, and `NOWHERE` is never written.
 #![allow(unsafe_code)]
 
