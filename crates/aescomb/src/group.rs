@@ -27,7 +27,7 @@ use crate::pass::{
     uniform, whole_end,
 };
 use crate::plan::{Source, Window, Windows};
-use crate::rows::{has_lines, neighbours, neighbours_of, take_row, take_rows};
+use crate::rows::{has_lines, is_by_blocks, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use core::ops::Range;
 
@@ -509,11 +509,6 @@ const fn in_lines<M: Pass>() -> bool {
     M::SHAPE.output && (has_lines::<M>() || tables && blocks && hash_of::<M>().is_none())
 }
 
-/// Whether a row is a block of each text.
-const fn is_by_blocks<M: Pass>() -> bool {
-    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
-}
-
 /// Whether anything is done at the ends of messages.
 const fn has_ends<M: Pass>() -> bool {
     !matches!(M::SHAPE.tail, Tail::None) || M::SHAPE.tag
@@ -865,9 +860,8 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         }
     }
 
-    /// Runs windows: the next rows of the first lanes, and those after them while more than `least`
-    /// lanes take part, with the state in registers. `S` must have at least as many lanes. The window
-    /// that comes next.
+    /// Runs this window, and those after it that have more than `least` lanes, with the state in
+    /// registers. `S` must have as many lanes as `window`. Returns the window that comes next.
     #[inline(always)]
     pub(crate) fn windows<S: Isa, M: Pass>(
         &mut self,

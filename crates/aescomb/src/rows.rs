@@ -276,7 +276,12 @@ fn linked<M: Pass, W: Wide>(link: &mut W, x: W) -> W {
 
 /// Whether rows of `M` may be done a line at a time.
 pub(crate) const fn has_lines<M: Pass>() -> bool {
-    M::SHAPE.is_serial() && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
+    M::SHAPE.is_serial() && is_by_blocks::<M>()
+}
+
+/// Whether a row is a block of each text.
+pub(crate) const fn is_by_blocks<M: Pass>() -> bool {
+    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
 }
 
 /// One line of each text after the other, of which memory keeps the rows: where keys of lanes come from
