@@ -9,7 +9,7 @@ use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Isa, Vaes512};
-use crate::job::{ATTACHED, Alike, Job, RECEIVED, disjoint};
+use crate::job::{ATTACHED, Alike, Job, RECEIVED, Rest, disjoint};
 use crate::key_set::KeySet;
 use crate::mode::{Info, Lengths, Mode, Op};
 use crate::status::Status;
@@ -84,6 +84,8 @@ pub(crate) struct Rules {
     /// What `refusal` says is allowed.
     info: &'static Info,
     limits: LimitsOf,
+    /// See [`Rules::text_alone`].
+    rest: Rest,
 }
 
 /// See [`Registered::limits`](crate::pass::Registered::limits).
@@ -172,6 +174,7 @@ impl Rules {
             chained: info.chained[matches!(op, Op::Decrypt | Op::Open) as usize],
             info,
             limits,
+            rest: Rest::of_nonce(shortest as u32),
         }
     }
 
@@ -245,30 +248,31 @@ impl Rules {
         sized && (same || disjoint(job.src, len, job.dst, self.written(len)))
     }
 
+    /// Whether tags may have so many bytes. Most have 16, of which no shift need be asked.
+    #[inline(always)]
+    fn takes_tag(&self, bytes: u32) -> bool {
+        bytes == 16 && self.tag >> 16 & 1 == 1 || self.tag >> bytes.min(31) & 1 == 1
+    }
+
     /// Whether a message has parts of lengths that the mode takes.
     #[inline(always)]
     fn take_profile(&self, job: &Job, len: usize) -> bool {
         (job.nonce_len.wrapping_sub(self.nonce.0) <= self.nonce.1)
-            & (self.tag >> job.tag_len.min(31) & 1 == 1)
+            & self.takes_tag(job.tag_len)
             & (self.components_of(job) <= self.components)
             & (!self.untold || self.tells(len, job.opened_len))
             & (!self.makes_tags() || job.tag_attached != RECEIVED)
     }
 
-    /// Checks a message that comes by itself, whose tag is not attached: what is wrong
-    /// with it.
+    /// Whether a message that comes by itself, whose tag is not attached, is short and good.
     #[inline(always)]
-    pub(crate) fn refusal_of(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
+    pub(crate) fn take_one(&self, job: &Job) -> bool {
         debug_assert!(job.tag_attached != ATTACHED);
-        if self.take(job, job.src_len, 0) && self.take_profile(job, job.src_len) {
-            return None;
-        }
-        // A copy: if the job's own address were passed on, all of it would be stored.
-        self.refusal_of_one(key, &{ *job })
+        self.take(job, job.src_len, 0) && self.take_profile(job, job.src_len)
     }
 
-    #[cold]
-    fn refusal_of_one(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
+    /// What is wrong with one that is not, if anything is.
+    pub(crate) fn refusal_of_one(&'static self, key: &Expanded, job: &Job) -> Option<Error> {
         let call = Call {
             mode: key.mode(),
             op: self.op,
@@ -276,6 +280,14 @@ impl Rules {
             keys: KeySet::Shared(key),
         };
         call.refusal(job, job.src_len)
+    }
+
+    /// What a [`RunOne`](crate::job::RunOne) takes beside text and nonce, where it is the same for all
+    /// messages: there is neither associated data nor a tag, and nonces have one length.
+    #[inline(always)]
+    pub(crate) fn text_alone(&self) -> Option<&Rest> {
+        let alone = self.components == 0 && self.tag == 1 && self.nonce.1 == 0;
+        alone.then_some(&self.rest)
     }
 
     /// Components of associated data, with a nonce that is one.

@@ -286,6 +286,9 @@ fn one_message<S: Isa, G: Program>(
         let first = first_rounds::<S, G::First>(s, key, pays);
         return span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), first, job);
     }
+    if const { is_text_along::<S, G>() } && job.len == 16 {
+        return alone::<S::Narrow, G>(s.narrow(), key, &NO_TABLES, job, verdict);
+    }
     if const { is_alone::<S, G>() }
         && fits_alone::<G>(job)
         && let Some(tables) = tables_alone::<S, G>(s, key, by_itself)
@@ -296,6 +299,13 @@ fn one_message<S: Isa, G: Program>(
     in_one_lane::<S, G>(s, key, &{ *job }, verdict);
 }
 
+/// Whether blocks of a text are side by side, and a message has nothing else. One block alone is done
+/// in one lane: as a part of a register, it would wait until one before it at the same place is in the cache.
+const fn is_text_along<S: Isa, G: Program>() -> bool {
+    let shape = G::First::SHAPE;
+    is_alone::<S, G>() && shape.is_along() && shape.along().tables == 0 && !shape.tag && !G::TWO
+}
+
 /// The tables for one message of `G`, if the key keeps them for kernels of this width, or it is
 /// time to make them.
 #[inline(always)]
@@ -303,7 +313,10 @@ fn tables_alone<S: Isa, G: Program>(s: S, key: &Expanded, by_itself: bool) -> Op
     if const { keeps_tables::<G>() == 0 } {
         return Some(&NO_TABLES);
     }
-    if !(key.has_tables() || by_itself && key.long_again()) {
+    if let Some(kept) = key.kept_tables() {
+        return kept.of(S::LANES);
+    }
+    if !(by_itself && key.long_again()) {
         return None;
     }
     key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX))
@@ -725,7 +738,7 @@ fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
             false => 0,
         };
     }
-    let pays = key.has_tables() || pay::<G::First>(work.jobs) || key.long_again();
+    let pays = key.kept_tables().is_some() || pay::<G::First>(work.jobs) || key.long_again();
     if !pays || !work.jobs.iter().any(is_solo::<G::First>) {
         return 0;
     }
@@ -1331,7 +1344,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
         // do not pay, they must pay for the memory that they are kept in.
         let free = const { M::SHAPE.along().tables == 0 }
             || self.keys.is_some() && const { !M::SHAPE.along().ends_alike }
-            || self.key.has_tables();
+            || self.key.kept_tables().is_some();
         pays::<S, M>(
             keys.len(),
             rest,

@@ -105,7 +105,7 @@ impl Expanded {
             Some(made) => made,
             None => self.keep_tables(lanes, make),
         };
-        (made.lanes == lanes).then_some(&made.tables)
+        made.of(lanes)
     }
 
     /// Out of line, so that callers have no room for them on their stacks.
@@ -180,9 +180,10 @@ impl Expanded {
         self.first_rounds.get()
     }
 
+    /// The mode's tables, if they are kept, for whatever kernels.
     #[inline(always)]
-    pub(crate) fn has_tables(&self) -> bool {
-        self.tables.get().is_some()
+    pub(crate) fn kept_tables(&self) -> Option<&KeyTables> {
+        self.tables.get()
     }
 
     #[inline(always)]
@@ -218,9 +219,17 @@ impl Drop for FirstRounds {
 
 /// [`Tables`] for kernels of so many lanes, wiped on drop.
 #[repr(C, align(64))]
-struct KeyTables {
+pub(crate) struct KeyTables {
     tables: Tables,
     lanes: usize,
+}
+
+impl KeyTables {
+    /// The tables, if they are for so many lanes.
+    #[inline(always)]
+    pub(crate) fn of(&self, lanes: usize) -> Option<&Tables> {
+        (self.lanes == lanes).then_some(&self.tables)
+    }
 }
 
 impl Drop for KeyTables {

@@ -144,12 +144,29 @@ pub(crate) const SHORT_STRETCH: usize = 128;
 pub(crate) type RunOne = fn(&Expanded, (*const u8, *mut u8), usize, *const u8, &Rest) -> bool;
 
 /// What else a [`RunOne`] takes.
+#[derive(Debug)]
 pub(crate) struct Rest {
     data: *const u8,
     data_len: usize,
     tag: *mut u8,
     nonce_len: u32,
     tag_len: u32,
+}
+
+// SAFETY: as of jobs.
+unsafe impl Sync for Rest {}
+
+impl Rest {
+    /// No associated data and no tag, and a nonce of so many bytes.
+    pub(crate) const fn of_nonce(bytes: u32) -> Self {
+        Rest {
+            data: core::ptr::null(),
+            data_len: 0,
+            tag: core::ptr::null_mut(),
+            nonce_len: bytes,
+            tag_len: 0,
+        }
+    }
 }
 
 impl Aligned<Job> {
@@ -223,6 +240,12 @@ impl Job {
             nonce_len: self.nonce_len,
             tag_len: self.tag_len,
         };
+        self.run_with(run, key, rest)
+    }
+
+    /// The same with a `rest` that is kept elsewhere.
+    #[inline(always)]
+    pub(crate) fn run_with(&self, run: RunOne, key: &Expanded, rest: &Rest) -> bool {
         run(key, (self.src, self.dst), self.len, self.nonce, rest)
     }
 
@@ -484,5 +507,9 @@ impl Alike {
 #[inline(always)]
 pub(crate) fn disjoint(src: *const u8, src_len: usize, dst: *mut u8, dst_len: usize) -> bool {
     let (a, b) = (src.addr(), dst.addr());
+    // Most often known where this is compiled.
+    if src_len == dst_len {
+        return a.abs_diff(b) >= src_len;
+    }
     a >= b.wrapping_add(dst_len) || b >= a.wrapping_add(src_len) || src_len == 0 || dst_len == 0
 }

@@ -1,4 +1,7 @@
 //! Calls of a key: one message at a time.
+//!
+//! They are always compiled into the caller. A call to such a call would store the message and its
+//! result, and save registers: 30 instructions, of some 50 beside AES.
 
 use crate::error::{Error, OpenError};
 use crate::key::Key;
@@ -28,7 +31,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::encrypt`](crate::Comb::encrypt).
-    #[inline]
+    #[inline(always)]
     pub fn encrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, Error> {
         made(self.single::<ENCRYPT>(Message::new(text).nonce(nonce)))
     }
@@ -37,7 +40,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the result is wiped.
-    #[inline]
+    #[inline(always)]
     pub fn decrypt(&self, nonce: &[u8], text: Text<'_>) -> Result<usize, OpenError> {
         self.single::<DECRYPT>(Message::new(text).nonce(nonce))
     }
@@ -59,7 +62,7 @@ impl<M: CipherMode> Key<M> {
     /// # Errors
     /// As [`Comb::encrypt`](crate::Comb::encrypt); a padded mode needs room that a slice does not say
     /// it has, and takes a [`Text`].
-    #[inline]
+    #[inline(always)]
     pub fn encrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<(), Error> {
         self.encrypt(nonce, Text::in_place(data)).map(|_| ())
     }
@@ -68,7 +71,7 @@ impl<M: CipherMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::decrypt`](crate::Comb::decrypt); with invalid padding, the data is wiped.
-    #[inline]
+    #[inline(always)]
     pub fn decrypt_in_place(&self, nonce: &[u8], data: &mut [u8]) -> Result<usize, OpenError> {
         self.decrypt(nonce, Text::in_place(data))
     }
@@ -92,7 +95,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::mac`](crate::Comb::mac).
-    #[inline]
+    #[inline(always)]
     pub fn mac(&self, data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         self.mac_with_nonce(&[], data, tag)
     }
@@ -101,7 +104,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::mac`](crate::Comb::mac).
-    #[inline]
+    #[inline(always)]
     pub fn mac_with_nonce(&self, nonce: &[u8], data: &[u8], tag: &mut [u8]) -> Result<(), Error> {
         let text = Text::read_only(data);
         made(self.single::<MAC>(Message::new(text).nonce(nonce).tag(tag))).map(|_| ())
@@ -111,7 +114,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::verify`](crate::Comb::verify).
-    #[inline]
+    #[inline(always)]
     pub fn verify(&self, data: &[u8], tag: &[u8]) -> Result<(), OpenError> {
         self.verify_with_nonce(&[], data, tag)
     }
@@ -120,7 +123,7 @@ impl<M: MacMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::verify`](crate::Comb::verify).
-    #[inline]
+    #[inline(always)]
     pub fn verify_with_nonce(
         &self,
         nonce: &[u8],
@@ -152,7 +155,7 @@ impl<M: AeadMode> Key<M> {
     ///
     /// # Errors
     /// As [`Comb::seal`](crate::Comb::seal).
-    #[inline]
+    #[inline(always)]
     pub fn seal(
         &self,
         nonce: &[u8],
@@ -173,7 +176,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::open`](crate::Comb::open); with a wrong tag, the result is wiped. A mode that
     /// does not tell how long the message is takes a batch of one.
-    #[inline]
+    #[inline(always)]
     pub fn open(
         &self,
         nonce: &[u8],
@@ -207,7 +210,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::seal`](crate::Comb::seal); a mode whose sealed text is longer needs room that a slice
     /// does not say it has, and takes a [`Text`].
-    #[inline]
+    #[inline(always)]
     pub fn seal_in_place(
         &self,
         nonce: &[u8],
@@ -225,7 +228,7 @@ impl<M: AeadMode> Key<M> {
     /// # Errors
     /// As [`Comb::open`](crate::Comb::open); with a wrong tag, the data is wiped. A mode that
     /// does not tell how long the message is takes a batch of one.
-    #[inline]
+    #[inline(always)]
     pub fn open_in_place(
         &self,
         nonce: &[u8],

@@ -24,15 +24,45 @@ pub(crate) fn single<const OP: u8>(
     job: &Job,
     run: RunOne,
 ) -> Result<usize, OpenError> {
-    if let Some(refusal) = rules.refusal_of(key, job) {
-        return Err(refusal.into());
+    match rules.take_one(job) {
+        true => checked::<OP>(rules, key, job, run),
+        // A copy: if the job's own address were passed on, all of it would be stored.
+        false => with_care::<OP>(rules, key, &{ *job }, run),
     }
-    let right = job.run_one(run, key);
+}
+
+/// One that is long, or wrong. Out of line, so that others save no registers for it.
+#[cold]
+#[inline(never)]
+fn with_care<const OP: u8>(
+    rules: &'static Rules,
+    key: &Expanded,
+    job: &Job,
+    run: RunOne,
+) -> Result<usize, OpenError> {
+    match rules.refusal_of_one(key, job) {
+        Some(refusal) => Err(refusal.into()),
+        None => checked::<OP>(rules, key, job, run),
+    }
+}
+
+/// Does a message that was checked.
+#[inline(always)]
+fn checked<const OP: u8>(
+    rules: &Rules,
+    key: &Expanded,
+    job: &Job,
+    run: RunOne,
+) -> Result<usize, OpenError> {
+    let right = match rules.text_alone() {
+        Some(rest) => job.run_with(run, key, rest),
+        None => job.run_one(run, key),
+    };
     // Other operations compare no tags, so that the caller need not keep the job for a failure.
     let good = right || const { OP != VERIFY && OP != OPEN };
     match good.then(|| rules.after(job)).flatten() {
         Some(len) => Ok(len),
-        // A copy: if the job's own address were passed on, all of it would be stored.
+        // A copy, as above.
         None => Err(failed::<OP>(&{ *job })),
     }
 }

@@ -33,14 +33,17 @@ impl<V: Vector> Schedule<V> {
     #[inline(always)]
     unsafe fn broadcast(keys: &[Block; 15], rounds: usize, used: bool) -> Self {
         let mut out = [const { MaybeUninit::uninit() }; 15];
-        let mut r = 0;
-        while used && r < 11 {
+        // Those of longer keys are in a line of their own, which need not be in the cache. They come first:
+        // behind the others, their branch would lie between the others' loads and what spreads them over
+        // registers, for which one instruction suffices otherwise.
+        let mut r = 11;
+        while used && rounds > 10 && r < 15 {
             // SAFETY: the caller's.
             out[r].write(unsafe { V::splat(&keys[r]) });
             r += 1;
         }
-        // Those of longer keys are in a line of their own, which need not be in the cache.
-        while used && rounds > 10 && r < 15 {
+        r = 0;
+        while used && r < 11 {
             // SAFETY: the caller's.
             out[r].write(unsafe { V::splat(&keys[r]) });
             r += 1;
