@@ -690,6 +690,19 @@ fn one_message_calls() {
     }
 }
 
+/// Messages that calls of a key take for long ones, from 64 KiB on, and those just below.
+#[test]
+fn one_message_calls_of_long_messages() {
+    let heap = Heap::new(None);
+    for mode in Mode::ALL {
+        for len in [0xffff, 0x1_0000, 0x1_0010] {
+            // With a nonce of usual length, CCM takes more than 64 KiB.
+            let sample = sample(*mode, 0, 0, Shape::alone(*mode, 0), len);
+            alone(&heap, &table(*mode)[0], &sample);
+        }
+    }
+}
+
 /// Tables of every size, also used again, with all key sizes and from every
 /// backend, hold the same keys as those made one by one.
 #[test]
