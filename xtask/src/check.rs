@@ -107,6 +107,8 @@ const APART: &[&str] = &[
     "engine::under_their_own",
     "engine::few_rows_of",
     "engine::in_order_short",
+    "engine::staged_windows",
+    "stage::Stage",
     "fetch::fetch_texts",
     "engine::left_over",
     "engine::in_one_lane",

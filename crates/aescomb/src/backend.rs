@@ -74,7 +74,7 @@ impl Backend {
     ///
     /// On Zen 4, `vaes512` takes 256-bit registers for CBC, CFB and OFB encryption of small and of very
     /// large batches, of short messages of one length, under a key for each message, and of texts
-    /// that begin at one place of a page.
+    /// that lie half a page apart.
     pub fn preferred(chained: bool) -> Backend {
         ask();
         match chained && is_zen4() {

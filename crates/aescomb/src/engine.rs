@@ -11,8 +11,8 @@ use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::counting::first_rounds as make_first_rounds;
 use crate::crowding::{
-    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, goes_by_lines, has_phases, is_crowded,
-    phases_of, places_differ, room,
+    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, goes_by_lines, has_phases, has_stages,
+    is_crowded, is_staged, may_be_staged, phases_of, places_differ, room,
 };
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
@@ -35,6 +35,7 @@ use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
 use crate::span::span;
+use crate::stage::Stage;
 use alloc::boxed::Box;
 
 /// Memory of the kernels, made once per scheduler.
@@ -42,6 +43,7 @@ pub(crate) struct Memory {
     queue: Queue,
     lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
     keys: Box<LaneKeys<MAX_LANES>>,
+    stage: Box<Stage>,
     /// Keys that a mode derives for each message.
     derived: Box<DerivedKeys<MAX_LANES>>,
     /// For a few messages under keys of their own.
@@ -65,6 +67,7 @@ impl Memory {
             queue: Queue::default(),
             lanes: Box::new(Lanes::new()),
             keys: Box::new(LaneKeys::new()),
+            stage: Box::new(Stage::new()),
             derived: Box::new(DerivedKeys::new()),
             few_keys: Box::new(LaneKeys::new()),
             few_rows: Box::new([NO_FEW_ROWS; MAX_UNIT]),
@@ -142,8 +145,8 @@ fn is_shared(work: &Work<'_>) -> bool {
 
 /// Whether Zen 4 does a batch of the linked mode `M` under one key faster with twice as many registers
 /// of half the width: few messages, or short ones of one length; in CBC, more than the caches hold; and
-/// texts at one place of a page, of which 32 lanes would displace each other's lines, but for those that
-/// are done in phases.
+/// texts half a page apart, of which 32 lanes would displace each other's lines. Those at one place of a page
+/// are staged.
 fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
     // Four such messages at a time take as long as two.
@@ -152,7 +155,14 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
         return false;
     }
     let cbc = const { matches!(link_of::<M>(), Some(Link::Before)) };
-    if jobs.len() < 64 || work.degree <= ROOM || (cbc && work.far) {
+    if work.degree <= ROOM {
+        return true;
+    }
+    let differ = places_differ::<M>(jobs);
+    if is_staged(differ) {
+        return false;
+    }
+    if jobs.len() < 64 || (cbc && work.far) {
         return true;
     }
     let first = rows::<M>(jobs[0].len);
@@ -161,10 +171,7 @@ fn are_for_256_bits<M: Pass>(work: &Work<'_>) -> bool {
         true => (32, HALF_SET >> 1 & HALF_SET),
         false => (15, HALF_SET),
     };
-    let crowded = places_differ::<M>(jobs).is_some_and(|differ| {
-        differ & places == 0 && !(differ == 0 && phases_of::<M>(differ, first).is_some())
-    });
-    work.alike.texts() && first <= short || crowded
+    work.alike.texts() && first <= short || differ.is_some_and(|differ| differ & places == 0)
 }
 
 /// Runs `G` on one message, with the widest registers there are: a [`RunOne`](crate::job::RunOne), of a
@@ -338,7 +345,7 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
     let verdicts = verdict.map(core::slice::from_mut);
     let jobs = core::slice::from_ref(job);
     let used = lanes.take::<G>((1, 1), &mut Only, jobs, false, true);
-    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts);
+    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts, None);
     let keys = n.keys(key, G::First::SHAPE.uses);
     // Made where it is: it is large.
     let mut keys_of_message;
@@ -394,10 +401,10 @@ fn stretch<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         let (u, jobs) = (s.unit(), work.jobs);
         let key = (key, &NO_TABLES);
         let done = match (<S::Unit as Isa>::LANES, even) {
-            (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts),
-            (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts),
-            (_, true) => in_order_short::<S, _, G, 4, true>(s, u, key, jobs, verdicts),
-            (_, false) => in_order_short::<S, _, G, 4, false>(s, u, key, jobs, verdicts),
+            (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts, None),
+            (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts, None),
+            (_, true) => in_order_short::<S, _, G, 4, true>(s, u, key, jobs, verdicts, None),
+            (_, false) => in_order_short::<S, _, G, 4, false>(s, u, key, jobs, verdicts, None),
         };
         work.skip(done);
     }
@@ -463,10 +470,13 @@ fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
 fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, &Tables), work: &mut Work<'_>) {
     let verdicts = work.verdicts.as_deref_mut();
     let jobs = work.jobs;
+    let stage = (const { has_stages::<S, G::First>() }
+        && is_staged(places_differ::<G::First>(jobs)))
+    .then_some(&mut *work.memory.stage);
     let done = match S::LANES {
-        8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts),
-        16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts),
-        _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts),
+        8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts, stage),
+        16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts, stage),
+        _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts, stage),
     };
     work.skip(done);
 }
@@ -555,6 +565,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         queue,
         lanes,
         keys: lane_keys,
+        stage,
         derived,
         ..
     } = &mut **memory;
@@ -601,6 +612,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         true => places_differ::<G::First>(jobs),
         false => None,
     };
+    let stages = const { has_stages::<S, G::First>() } && is_staged(differ);
     let mut ahead = jobs.iter().skip(2 * MAX_LANES);
     while queue.len() > 0 {
         // Longest first: those that are better done by themselves.
@@ -624,6 +636,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             continue;
         }
         let most = match differ {
+            Some(_) if stages => degree,
             Some(differ)
                 if const { S::SPARE }
                     && goes_by_lines::<G::First>(differ, shared.is_some(), || {
@@ -675,7 +688,10 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             continue;
         }
         let key = keys.get(jobs[lanes.place(0, jobs)].key_index);
-        let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut());
+        // Texts of a line each, which are read once, gain nothing.
+        let stage = (stages && (const { G::First::SHAPE.output } || lanes.longest() > LINE))
+            .then_some(&mut **stage);
+        let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut(), stage);
         let all = |i| keys.get(i);
         let derived = Some(&mut **derived);
         if let Some(one) = &one {
@@ -1035,6 +1051,7 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
     (key, tables): (&Expanded, &Tables),
     jobs: &[Job],
     verdicts: Option<&mut [Block]>,
+    mut stage: Option<&mut Stage>,
 ) -> usize {
     // Of others there is no code.
     if const { T::LANES != N } {
@@ -1053,7 +1070,7 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
             let mut verdicts = verdicts.map(|all| all.as_chunks_mut::<N>().0.iter_mut());
             for jobs in all {
                 let some = verdicts.as_mut().and_then(Iterator::next);
-                short::<T, G, N, EVEN>(c, (key, powers), jobs, some);
+                short::<T, G, N, EVEN>(c, (key, powers), jobs, some, stage.as_deref_mut());
             }
             jobs.len() - left.len()
         },
@@ -1227,6 +1244,36 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
     {
         group.in_phases::<S, M>(s, group_keys.all::<M>(), phases);
     }
+    if const { may_be_staged::<M>() } && group.is_staged() {
+        staged_windows::<S, M, L, IDLE>(s, group, group_keys, by_rows);
+    } else {
+        all_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows);
+    }
+    group.finish::<S, G>(s, &group_keys.once());
+}
+
+/// The windows of a group that is staged. Out of line: beside others they would take registers for keys from
+/// these.
+#[inline(never)]
+fn staged_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+    s: S,
+    group: &mut Group<'_, '_, L, IDLE>,
+    group_keys: &impl GroupKeys<S, L>,
+    by_rows: &mut impl ByRows,
+) {
+    s.enter(
+        #[inline(always)]
+        || all_windows::<S, M, L, IDLE, true>(s, group, group_keys, by_rows),
+    );
+}
+
+#[inline(always)]
+fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED: bool>(
+    s: S,
+    group: &mut Group<'_, '_, L, IDLE>,
+    group_keys: &impl GroupKeys<S, L>,
+    by_rows: &mut impl ByRows,
+) {
     let mut windows = Windows::after(group.rows().len(), group.done());
     // One after the other with the state in registers: of chains, as more state would take those of keys.
     // (Of modes along messages it is asked before every window.)
@@ -1263,10 +1310,10 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
             let n = s.slim();
             let keys = n.keys(key, M::SHAPE.uses);
             let c = uniform::<_, M>(n, &keys, key);
-            group.windows::<S::Slim, M>(n, c, window, windows, until(1))
+            group.windows::<S::Slim, M, STAGED>(n, c, window, windows, until(1))
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
             let c = group_keys.half::<M>();
-            group.windows::<S::Half, M>(s.half(), c, window, windows, until(1))
+            group.windows::<S::Half, M, STAGED>(s.half(), c, window, windows, until(1))
         } else {
             let narrower = const {
                 match S::Half::LANES < S::LANES {
@@ -1274,10 +1321,15 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
                     false => 1,
                 }
             };
-            group.windows::<S, M>(s, group_keys.all::<M>(), window, windows, until(narrower))
+            group.windows::<S, M, STAGED>(
+                s,
+                group_keys.all::<M>(),
+                window,
+                windows,
+                until(narrower),
+            )
         };
     }
-    group.finish::<S, G>(s, &group_keys.once());
 }
 
 /// Blocks for which it is worth it to go on with one message by itself.

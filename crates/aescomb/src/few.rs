@@ -10,6 +10,7 @@ use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
 use crate::cipher::{Cipher, Uniform};
+use crate::crowding::has_stages;
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::fetch::fetch_own;
@@ -27,6 +28,7 @@ use crate::rows::{
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
+use crate::stage::Stage;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -148,6 +150,7 @@ pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
     (key, powers): (&Expanded, Powers<'_>),
     jobs: &[Job; N],
     verdicts: Option<&mut [Block; N]>,
+    mut stage: Option<&mut Stage>,
 ) {
     let given = G::HAS_TAGS || verdicts.is_some();
     let few = Few::new(c.s, jobs, key, given).even(EVEN);
@@ -158,12 +161,12 @@ pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
         true => (verdicts, None),
         false => (None, verdicts),
     };
-    let tag = short_pass::<S, G::First, N, EVEN>(few, (c, powers), h, first);
+    let tag = short_pass::<S, G::First, N, EVEN>(few, (c, powers), h, first, stage.as_deref_mut());
     if const { G::TWO } {
         let h = header::<_, G, N>(few, Some(tag));
         let few = Few::new(c.s, jobs, key, second.is_some()).even(EVEN);
         let few = &few.again(G::Second::SHAPE.again);
-        short_pass::<S, G::Second, N, EVEN>(few, (c, powers), h, second);
+        short_pass::<S, G::Second, N, EVEN>(few, (c, powers), h, second, stage);
     }
 }
 
@@ -173,6 +176,7 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
     (c, powers): (Uniform<'_, S>, Powers<'_>),
     h: Header<S::W>,
     verdicts: Option<&mut [Block; N]>,
+    stage: Option<&mut Stage>,
 ) -> S::W {
     if const { hash_of::<M>().is_none() } {
         return whole::<S, M, N, true>(
@@ -182,7 +186,7 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             verdicts,
             #[inline(always)]
             |state| match const { EVEN } {
-                true => even_rows::<S, M, N>(few, &c, state),
+                true => even_rows::<S, M, N>(few, &c, state, stage),
                 false => mixed::<S, M, N>(few, c, state),
             },
         );
@@ -198,22 +202,39 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             let blocks = in_rows::<M>(few.jobs[0].len).div_ceil(16);
             hashing.begin(blocks + const { hashed_after::<M>() });
             let c = hashing.rows(c, const { hashes_results::<M>() });
-            hashing.end::<M>(even_rows::<S, M, N>(few, &c, state))
+            hashing.end::<M>(even_rows::<S, M, N>(few, &c, state, None))
         },
     )
 }
 
-/// Whole blocks of messages of one length.
+/// Whole blocks of messages of one length, at most `EVEN` bytes if there is a `stage`.
 #[inline(always)]
 fn even_rows<S: Isa, M: Pass, const N: usize>(
     few: &Few<'_, S, N>,
     c: &impl Cipher<W = S::W>,
     mut state: M::State<S::W>,
+    stage: Option<&mut Stage>,
 ) -> M::State<S::W> {
     let (src, dst) = few.starts();
     let rows = 0..rows::<M>(few.jobs[0].len);
     // SAFETY: there are so many jobs, which have so many whole blocks.
     unsafe {
+        if const { has_stages::<S, M>() }
+            && let Some(stage) = stage
+            // One line of each is read once.
+            && (const { M::SHAPE.output } || rows.end > 1)
+        {
+            let (u, len) = (few.s.unit(), rows.end);
+            let texts = (0..N).map(|l| (src.of(l).cast_const(), len));
+            let end = stage.cleared().fill(u, texts, 0);
+            assert!(len <= end);
+            let staged = stage.starts();
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, (staged, staged));
+            if const { M::SHAPE.output } {
+                stage.empty(u, (0..N).map(|l| (dst.of(l), len)), len);
+            }
+            return state;
+        }
         if const { N <= MAX_UNIT } {
             // In registers.
             let (mut from, mut to) = ([nowhere().cast_const(); N], [nowhere(); N]);
@@ -502,7 +523,7 @@ fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
     };
     let whole = rows - usize::from(any > 0);
     if const { M::SHAPE.row.pair } {
-        return even_rows::<U, M, N>(few, &c, state);
+        return even_rows::<U, M, N>(few, &c, state, None);
     }
     for i in 0..whole {
         // SAFETY: they have so many whole blocks.

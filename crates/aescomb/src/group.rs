@@ -10,7 +10,7 @@
 use crate::backend::is_zen4;
 use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
-use crate::crowding::{SET, differ, phases_of, place_of};
+use crate::crowding::{SET, differ, may_be_staged, phases_of, place_of};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
 use crate::hashing::{
@@ -29,6 +29,7 @@ use crate::pass::{
 use crate::plan::{Source, Window, Windows};
 use crate::rows::{has_lines, is_by_blocks, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
+use crate::stage::Stage;
 use core::ops::Range;
 
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
@@ -213,6 +214,12 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         used
     }
 
+    /// How many rows the longest message has.
+    #[inline(always)]
+    pub(crate) fn longest(&self) -> usize {
+        self.rows[0]
+    }
+
     /// Which of `jobs` is in lane `l`.
     #[inline(always)]
     pub(crate) fn place(&self, l: usize, jobs: &[Job]) -> usize {
@@ -229,6 +236,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         jobs: &'j [Job],
         keys: KeySet<'_>,
         verdicts: Option<&'g mut [Block]>,
+        stage: Option<&'g mut Stage>,
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
         assert!(used > 0 && used <= S::LANES);
@@ -240,6 +248,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         Group {
             crowded: used > 8 && self.same > used / 2,
             lanes: self,
+            stage: stage.map(Stage::cleared),
             used,
             done: 0,
             jobs,
@@ -527,6 +536,8 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     /// Whether most texts begin at the same place of a page, as in page-aligned buffers: their
     /// rows share one set of the first-level cache, which has room for 8 to 12 lines.
     crowded: bool,
+    /// Where rows are done, if not where texts are.
+    stage: Option<&'l mut Stage>,
     /// Where tags are compared, not made.
     verdicts: Option<&'l mut [Block]>,
     /// Of which the messages are some.
@@ -546,10 +557,17 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         &self.lanes.key[..self.used]
     }
 
+    /// Whether rows go by way of a stage.
+    #[inline(always)]
+    pub(crate) fn is_staged(&self) -> bool {
+        self.stage.is_some()
+    }
+
     /// Goes back to the beginnings, for a pass after the first.
     #[inline(never)]
     pub(crate) fn again<M: Pass>(&mut self) {
         self.done = 0;
+        self.stage = self.stage.take().map(Stage::cleared);
         // Windows rest on it.
         assert!(
             self.lanes.read::<M, M>(self.used, self.lanes.alike, true),
@@ -861,9 +879,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     }
 
     /// Runs this window, and those after it that have more than `least` lanes, with the state in
-    /// registers. `S` must have as many lanes as `window`. Returns the window that comes next.
+    /// registers; by way of the stage if `STAGED`. `S` must have as many lanes as `window`. Returns the window that
+    /// comes next.
     #[inline(always)]
-    pub(crate) fn windows<S: Isa, M: Pass>(
+    pub(crate) fn windows<S: Isa, M: Pass, const STAGED: bool>(
         &mut self,
         s: S,
         c: impl Cipher<W = S::W>,
@@ -874,7 +893,9 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut state = load_state::<S, M, L>(s, &self.lanes.state);
         // The row that is the first of idle memory.
         let mut idle = self.done;
-        self.idle::<M>(window.lanes..S::LANES, idle);
+        if !STAGED {
+            self.idle::<M>(window.lanes..S::LANES, idle);
+        }
         loop {
             let end = self.done + window.rows;
             // The last of the lanes has the fewest rows.
@@ -884,6 +905,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     && self.lanes.rows[window.lanes - 1] >= end
             );
             while self.done < end {
+                if STAGED {
+                    // SAFETY: the rows are inside messages (checked above).
+                    unsafe { self.run_staged::<S, M>(s, &c, &mut state, end) };
+                    continue;
+                }
                 let mut stop = end;
                 if window.lanes < S::LANES {
                     if self.done - idle >= IDLE / 2 {
@@ -915,8 +941,42 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             if window.lanes == S::LANES {
                 idle = end;
             }
-            self.idle::<M>(next.lanes..window.lanes, idle);
+            if !STAGED {
+                self.idle::<M>(next.lanes..window.lanes, idle);
+            }
             window = next;
+        }
+    }
+
+    /// Rows up to `stop`, or to the last that is on the stage, of all lanes of `S`: those without a message do
+    /// what is there.
+    ///
+    /// # Safety
+    /// Messages have these rows.
+    #[inline(always)]
+    unsafe fn run_staged<S: Isa, M: Pass>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        state: &mut M::State<S::W>,
+        stop: usize,
+    ) {
+        let (lanes, used) = (&*self.lanes, self.used);
+        let Some(stage) = &mut self.stage else {
+            unreachable!("there is a stage");
+        };
+        let (len, row) = (&lanes.rows[..used], self.done);
+        let texts = lanes.src.iter().copied().zip(len.iter().copied());
+        // SAFETY: the caller's.
+        unsafe {
+            let stop = stage.fill(s.unit(), texts, row).min(stop);
+            let staged = stage.starts();
+            take_rows::<S, M, _>(s, c, state, row..stop, (staged, staged));
+            self.done = stop;
+            if const { M::SHAPE.output } && (stop == len[0] || !stage.has(stop)) {
+                let results = lanes.dst.iter().copied().zip(len.iter().copied());
+                stage.empty(s.unit(), results, stop);
+            }
         }
     }
 
@@ -1027,6 +1087,14 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     #[inline(always)]
     pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Expanded) {
         let lanes = &mut *self.lanes;
+        if const { may_be_staged::<M>() && M::SHAPE.output }
+            && let Some(stage) = &mut self.stage
+        {
+            let len = &lanes.rows[..self.used];
+            let results = lanes.dst.iter().copied().zip(len.iter().copied());
+            // SAFETY: messages have these rows.
+            unsafe { stage.empty(n.unit(), results, self.done) };
+        }
         let mut state = [[0; 16]; MAX_STATE];
         for (block, row) in state.iter_mut().zip(&lanes.state) {
             *block = row[0];

@@ -120,6 +120,7 @@ mod single;
 mod soft;
 mod solo;
 mod span;
+mod stage;
 mod status;
 #[cfg(feature = "threads")]
 mod team;

@@ -22,7 +22,8 @@
 //!   is sorted where all messages are equal;
 //! - windows are computed one by one while the group runs;
 //! - where texts of a full group lie at one place of a page, the first window is done in
-//!   phases, the lanes of each a line of the cache behind those of the one before it;
+//!   phases, the lanes of each a line of the cache behind those of the one before it, or
+//!   rows are done in memory where lanes do not displace each other's lines;
 //! - blocks that are left over (partial blocks, padding, the last block of a
 //!   MAC) are done for the whole group together when it is finished, so that
 //!   short messages are interleaved to their last byte.

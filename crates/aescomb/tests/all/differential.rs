@@ -311,7 +311,7 @@ fn texts_at_the_same_place_of_a_page() {
     });
 }
 
-/// Full groups of texts that lie a page or half of one apart, whose lanes go in phases or by whole lines, and
+/// Full groups of texts that lie a page or half of one apart, whose lanes go in phases, by whole lines or staged, and
 /// short texts of one length, which go by whole lines: from how many rows on depends on the CPU.
 #[test]
 fn full_groups_at_the_same_place_of_a_page() {
@@ -325,7 +325,12 @@ fn full_groups_at_the_same_place_of_a_page() {
                 for count in [backend.max_lanes(), 2 * backend.max_lanes() + 3] {
                     let long = draw.pick(&[[657, 800, 927, 1279], [1537, 1600, 1799, 1920]]);
                     let one_length = [draw.pick(&[64, 77, 128, 255, 256, 511, 512]); 4];
-                    for some in [long, [191, 200, 333, 499], one_length] {
+                    let mut all = vec![long, [191, 200, 333, 499], one_length];
+                    if apart == 4096 {
+                        // Some in phases first.
+                        all.push([2063, 2500, 3333, 3840]);
+                    }
+                    for some in all {
                         let lens: Vec<_> =
                             (0..count).map(|_| fit(mode, draw.pick(&some))).collect();
                         let shapes = Shapes::Alike(draw.below(Shape::COUNT));
