@@ -50,7 +50,7 @@ impl Stage {
     /// end of the rows that are there then.
     ///
     /// # Safety
-    /// The texts have these rows, of 16 bytes.
+    /// There are at most [`MAX_LANES`] texts, which have these rows, of 16 bytes.
     #[inline(always)]
     pub(crate) unsafe fn fill<U: Isa>(
         &mut self,
