@@ -7,7 +7,7 @@ use crate::backend::{is_zen4, is_zen5};
 use crate::block::LINE;
 use crate::isa::Isa;
 use crate::job::Job;
-use crate::pass::{Pass, link_of, rows};
+use crate::pass::{Pass, is_by_blocks, link_of, rows};
 
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
 /// 4 KiB in all, on all x86-64 CPUs with AES instructions.
@@ -135,7 +135,7 @@ pub(crate) fn goes_by_lines<M: Pass>(
 
 /// Whether rows of `M` may go by way of a [`Stage`](crate::stage::Stage).
 pub(crate) const fn may_be_staged<M: Pass>() -> bool {
-    link_of::<M>().is_some() && !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
+    link_of::<M>().is_some() && is_by_blocks::<M>()
 }
 
 /// The same of rows that begin in all lanes of `S`, which may be more than a set has lines.
@@ -155,17 +155,16 @@ pub(crate) const fn has_phases<S: Isa, M: Pass>() -> bool {
     S::LANES > 16 && link_of::<M>().is_some()
 }
 
-/// Longer texts are better done in phases.
-const STAGED_BELOW: usize = 128;
+/// Where all messages of a group have so many rows, these are better done in phases than staged.
+pub(crate) const STAGED_BELOW: usize = 128;
 
-/// In how many phases a group does the `rows` rows that all its messages have, if they are not better staged: where
-/// texts begin at one place of a page, or, if they are written, of half a page, but on Zen 5, where lines between
+/// In how many phases a group does the `rows` rows that all its messages have: where their texts
+/// begin at one place of a page, or, if they are written, of half a page, but on Zen 5, where lines between
 /// the rounds take less time. Lanes of one phase share sets of the first-level cache; lanes of other phases
 /// use other sets.
 #[inline(always)]
 pub(crate) fn phases_of<M: Pass>(differ: usize, rows: usize) -> Option<usize> {
     let phases = match const { M::SHAPE.output } {
-        _ if is_staged(Some(differ)) && rows < STAGED_BELOW => return None,
         true if differ == 0 => 8,
         true if differ & HALF_SET == 0 && !is_zen5() => 4,
         false if differ == 0 => 4,

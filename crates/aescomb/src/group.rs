@@ -10,7 +10,7 @@
 use crate::backend::is_zen4;
 use crate::block::{Block, LINE};
 use crate::cipher::{Cipher, OutOfLine};
-use crate::crowding::{SET, differ, may_be_staged, phases_of, place_of};
+use crate::crowding::{SET, STAGED_BELOW, differ, may_be_staged, phases_of, place_of};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
 use crate::hashing::{
@@ -23,11 +23,11 @@ use crate::parts::{
     EMPTY, gather_of, nowhere, places_from_memory, scatter_tags, some, some_mut, tag,
 };
 use crate::pass::{
-    HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, rows, two_pieces,
-    uniform, whole_end,
+    HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, is_by_blocks, rows,
+    two_pieces, uniform, whole_end,
 };
 use crate::plan::{Source, Window, Windows};
-use crate::rows::{has_lines, is_by_blocks, neighbours, neighbours_of, take_row, take_rows};
+use crate::rows::{has_lines, neighbours, neighbours_of, take_row, take_rows};
 use crate::shape::Tail;
 use crate::stage::Stage;
 use core::ops::Range;
@@ -862,20 +862,19 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         lanes.keep_ended(S::LANES, rows, lanes.state.len());
     }
 
-    /// See [`phases_of`]: of a full group that has not begun.
+    /// See [`phases_of`]: of a full group that has not begun, if it is not better staged.
     #[inline(always)]
     pub(crate) fn phases<S: Isa, M: Pass>(&self) -> Option<usize> {
         let lanes = &*self.lanes;
-        match self.used == S::LANES {
-            true => phases_of::<M>(
-                differ(
-                    #[inline(always)]
-                    |l| place_of::<M>(lanes.src[l], lanes.dst[l]),
-                ),
-                lanes.rows[S::LANES - 1],
-            ),
-            false => None,
+        let least = lanes.rows[S::LANES - 1];
+        if self.used < S::LANES || self.is_staged() && least < STAGED_BELOW {
+            return None;
         }
+        let differ = differ(
+            #[inline(always)]
+            |l| place_of::<M>(lanes.src[l], lanes.dst[l]),
+        );
+        phases_of::<M>(differ, least)
     }
 
     /// Runs this window, and those after it that have more than `least` lanes, with the state in
@@ -974,9 +973,19 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             take_rows::<S, M, _>(s, c, state, row..stop, (staged, staged));
             self.done = stop;
             if const { M::SHAPE.output } && (stop == len[0] || !stage.has(stop)) {
-                let results = lanes.dst.iter().copied().zip(len.iter().copied());
-                stage.empty(s.unit(), results, stop);
+                self.empty_stage(s.unit());
             }
+        }
+    }
+
+    /// Moves the results of rows that are done from the stage, if there is one, to their places.
+    #[inline(always)]
+    fn empty_stage<U: Isa>(&mut self, u: U) {
+        if let Some(stage) = &mut self.stage {
+            let (dst, len) = (&self.lanes.dst, &self.lanes.rows[..self.used]);
+            let results = dst.iter().copied().zip(len.iter().copied());
+            // SAFETY: messages have the rows that were done of them.
+            unsafe { stage.empty(u, results, self.done) };
         }
     }
 
@@ -1086,15 +1095,10 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Runs the rest of the first lane's rows, where no other lane has any.
     #[inline(always)]
     pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Expanded) {
-        let lanes = &mut *self.lanes;
-        if const { may_be_staged::<M>() && M::SHAPE.output }
-            && let Some(stage) = &mut self.stage
-        {
-            let len = &lanes.rows[..self.used];
-            let results = lanes.dst.iter().copied().zip(len.iter().copied());
-            // SAFETY: messages have these rows.
-            unsafe { stage.empty(n.unit(), results, self.done) };
+        if const { may_be_staged::<M>() && M::SHAPE.output } {
+            self.empty_stage(n.unit());
         }
+        let lanes = &mut *self.lanes;
         let mut state = [[0; 16]; MAX_STATE];
         for (block, row) in state.iter_mut().zip(&lanes.state) {
             *block = row[0];

@@ -430,6 +430,11 @@ pub(crate) const fn two_pieces<M: Pass>() -> bool {
     M::SHAPE.row.pair || matches!(M::SHAPE.tail, Tail::Double | Tail::Stolen)
 }
 
+/// Whether a row is a block of each text.
+pub(crate) const fn is_by_blocks<M: Pass>() -> bool {
+    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
+}
+
 /// How a step of `M` is linked to the next one.
 pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
     match M::SHAPE.feed {

@@ -18,7 +18,7 @@ use crate::expanded::{Expanded, FirstRounds};
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{HALF, Pass, State, is_linked, link_of, uniform};
+use crate::pass::{HALF, Pass, State, is_by_blocks, is_linked, link_of, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
@@ -277,11 +277,6 @@ fn linked<M: Pass, W: Wide>(link: &mut W, x: W) -> W {
 /// Whether rows of `M` may be done a line at a time.
 pub(crate) const fn has_lines<M: Pass>() -> bool {
     M::SHAPE.is_serial() && is_by_blocks::<M>()
-}
-
-/// Whether a row is a block of each text.
-pub(crate) const fn is_by_blocks<M: Pass>() -> bool {
-    !M::SHAPE.row.pair && M::SHAPE.row.stride == 16
 }
 
 /// One line of each text after the other, of which memory keeps the rows: where keys of lanes come from
