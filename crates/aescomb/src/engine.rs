@@ -15,13 +15,13 @@ use crate::crowding::{
     is_crowded, is_staged, may_be_staged, phases_of, places_differ, room,
 };
 use crate::expanded::{Expanded, FewTables, FirstRounds};
-use crate::fetch::{AHEAD, fetch, fetch_own, fetch_texts};
+use crate::fetch::{AHEAD, Beside, Coming, fetch, fetch_own};
 use crate::few::{
     self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
     not_few, short,
 };
 use crate::group::{Group, IDLE_BLOCKS, Lanes};
-use crate::hashing::{Powers, has_halves, hash_of};
+use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, Rest, one_by_one};
 use crate::key_set::KeySet;
@@ -93,6 +93,12 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Whether texts are fetched before messages in lanes are done.
+    #[inline(always)]
+    fn is_fetched(&self) -> bool {
+        self.far && is_zen()
+    }
+
     /// The first `count` messages.
     #[inline(always)]
     fn first(&mut self, count: usize) -> Work<'_> {
@@ -345,7 +351,7 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
     let verdicts = verdict.map(core::slice::from_mut);
     let jobs = core::slice::from_ref(job);
     let used = lanes.take::<G>((1, 1), &mut Only, jobs, false, true);
-    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts, None);
+    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts, (None, None));
     let keys = n.keys(key, G::First::SHAPE.uses);
     // Made where it is: it is large.
     let mut keys_of_message;
@@ -454,6 +460,7 @@ fn over_all<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     if const { has_even::<S, G>() }
         && let KeySet::Shared(key) = work.keys
         && work.degree >= S::LANES
+        && !work.is_fetched()
         && are_even::<S, G>(work.jobs, work.alike)
         && !displace::<G::First>(work.jobs)
     {
@@ -553,6 +560,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
 /// `solos`.
 #[inline(always)]
 fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>, solos: usize) {
+    let fetched = work.is_fetched();
     let Work {
         jobs,
         keys,
@@ -572,10 +580,6 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
 
     let jobs: &[Job] = jobs;
     let alike = work.alike;
-    // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
-    if const { in_lanes::<G::First>() } && work.far && is_zen() {
-        fetch_texts(s, jobs, const { G::TWO || G::First::SHAPE.output });
-    }
     let keys = &*keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
@@ -614,6 +618,11 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     };
     let stages = const { has_stages::<S, G::First>() } && is_staged(differ);
     let mut ahead = jobs.iter().skip(2 * MAX_LANES);
+    // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
+    let mut coming = (const { in_lanes::<G::First>() } && fetched).then(|| {
+        let written = const { G::TWO || G::First::SHAPE.output };
+        Coming::new(s, jobs, queue.iter(), written)
+    });
     while queue.len() > 0 {
         // Longest first: those that are better done by themselves.
         if const { !in_lanes::<G::First>() }
@@ -661,7 +670,13 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             _ => degree,
         };
         let own_keys = shared.is_none();
+        if let Some(coming) = &mut coming {
+            coming.rest(s);
+        }
         let used = lanes.take::<G>((S::LANES, most), &mut queue, jobs, own_keys, alike.data());
+        if let Some(coming) = &mut coming {
+            coming.go_on(s, queue.iter());
+        }
         let few = match const { derives_alone::<S, G>() } {
             true if used <= MAX_ALONE => {
                 let mut blocks = [0; MAX_ALONE];
@@ -691,7 +706,10 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         // Texts of a line each, which are read once, gain nothing.
         let stage = (stages && (const { G::First::SHAPE.output } || lanes.longest() > LINE))
             .then_some(&mut **stage);
-        let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut(), stage);
+        // Beside rows that load keys, too, nothing is fetched: two loads a cycle is all there is.
+        let beside = coming.as_mut().filter(|_| !own_keys);
+        let aside = (stage, beside);
+        let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut(), aside);
         let all = |i| keys.get(i);
         let derived = Some(&mut **derived);
         if let Some(one) = &one {
@@ -1245,25 +1263,38 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
         group.in_phases::<S, M>(s, group_keys.all::<M>(), phases);
     }
     if const { may_be_staged::<M>() } && group.is_staged() {
-        staged_windows::<S, M, L, IDLE>(s, group, group_keys, by_rows);
+        other_windows::<S, M, L, IDLE, true>(s, group, group_keys, by_rows, &mut ());
+    } else if const { L > 1 && may_fetch_beside::<S, M>() }
+        && let Some(coming) = group.coming.take()
+    {
+        other_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows, coming);
+        group.coming = Some(coming);
     } else {
-        all_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows);
+        all_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows, &mut ());
     }
     group.finish::<S, G>(s, &group_keys.once());
 }
 
-/// The windows of a group that is staged. Out of line: beside others they would take registers for keys from
-/// these.
+/// Whether texts may be fetched beside rows of `M`: of chains, and of hashes in lanes. Other modes leave no
+/// registers for it, or are seldom in lanes.
+const fn may_fetch_beside<S: Isa, M: Pass>() -> bool {
+    let shape = M::SHAPE;
+    S::ROUNDS && !shape.uses.inverse && (shape.is_serial() || has_summed_rows::<S, M>())
+}
+
+/// The windows of a group that is staged, or beside which something is fetched. Out of line: beside others they
+/// would take registers for keys from these.
 #[inline(never)]
-fn staged_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
+fn other_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED: bool>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
     by_rows: &mut impl ByRows,
+    beside: &mut impl Beside,
 ) {
     s.enter(
         #[inline(always)]
-        || all_windows::<S, M, L, IDLE, true>(s, group, group_keys, by_rows),
+        || all_windows::<S, M, L, IDLE, STAGED>(s, group, group_keys, by_rows, beside),
     );
 }
 
@@ -1273,6 +1304,7 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
     group: &mut Group<'_, '_, L, IDLE>,
     group_keys: &impl GroupKeys<S, L>,
     by_rows: &mut impl ByRows,
+    beside: &mut impl Beside,
 ) {
     let mut windows = Windows::after(group.rows().len(), group.done());
     // One after the other with the state in registers: of chains, as more state would take those of keys.
@@ -1310,10 +1342,10 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
             let n = s.slim();
             let keys = n.keys(key, M::SHAPE.uses);
             let c = uniform::<_, M>(n, &keys, key);
-            group.windows::<S::Slim, M, STAGED>(n, c, window, windows, until(1))
+            group.windows::<S::Slim, M, STAGED>(n, c, window, windows, (until(1), beside))
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
             let c = group_keys.half::<M>();
-            group.windows::<S::Half, M, STAGED>(s.half(), c, window, windows, until(1))
+            group.windows::<S::Half, M, STAGED>(s.half(), c, window, windows, (until(1), beside))
         } else {
             let narrower = const {
                 match S::Half::LANES < S::LANES {
@@ -1326,7 +1358,7 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
                 group_keys.all::<M>(),
                 window,
                 windows,
-                until(narrower),
+                (until(narrower), beside),
             )
         };
     }

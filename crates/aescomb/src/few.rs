@@ -229,7 +229,7 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
             let end = stage.cleared().fill(u, texts, 0);
             assert!(len <= end);
             let staged = stage.starts();
-            take_rows::<S, M, _>(few.s, c, &mut state, rows, (staged, staged));
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, (staged, staged), &mut ());
             if const { M::SHAPE.output } {
                 stage.empty(u, (0..N).map(|l| (dst.of(l), len)), len);
             }
@@ -242,9 +242,9 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
                 (from[l], to[l]) = (src.of(l), dst.of(l));
             }
             let text = (from.as_ptr(), to.as_ptr());
-            take_rows::<S, M, _>(few.s, c, &mut state, rows, text);
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, text, &mut ());
         } else {
-            take_rows::<S, M, _>(few.s, c, &mut state, rows, (src, dst));
+            take_rows::<S, M, _>(few.s, c, &mut state, rows, (src, dst), &mut ());
         }
     }
     state

@@ -13,6 +13,7 @@ use crate::cipher::{Cipher, OutOfLine};
 use crate::crowding::{SET, STAGED_BELOW, differ, may_be_staged, phases_of, place_of};
 use crate::expanded::Expanded;
 use crate::facts::InLanes;
+use crate::fetch::{Beside, Coming};
 use crate::hashing::{
     LanePowers, Powers, SUMMED_ROWS, has_summed_rows, hash_of, lane_powers, sum_rows,
 };
@@ -236,7 +237,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         jobs: &'j [Job],
         keys: KeySet<'_>,
         verdicts: Option<&'g mut [Block]>,
-        stage: Option<&'g mut Stage>,
+        (stage, coming): (Option<&'g mut Stage>, Option<&'g mut Coming<'j>>),
     ) -> Group<'g, 'j, L, IDLE> {
         const { assert!(S::LANES <= L) };
         assert!(used > 0 && used <= S::LANES);
@@ -249,6 +250,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             crowded: used > 8 && self.same > used / 2,
             lanes: self,
             stage: stage.map(Stage::cleared),
+            coming,
             used,
             done: 0,
             jobs,
@@ -538,6 +540,8 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     crowded: bool,
     /// Where rows are done, if not where texts are.
     stage: Option<&'l mut Stage>,
+    /// Messages that come next, in a batch larger than the caches.
+    pub coming: Option<&'l mut Coming<'j>>,
     /// Where tags are compared, not made.
     verdicts: Option<&'l mut [Block]>,
     /// Of which the messages are some.
@@ -846,7 +850,14 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             // SAFETY: lanes that take part have their own rows up to `stop`, which are inside their
             // messages; the others have `idle`, with room for a line.
             unsafe {
-                take_rows::<S, M, _>(s, &c, &mut state, row..stop, (src.as_ptr(), dst.as_ptr()))
+                take_rows::<S, M, _>(
+                    s,
+                    &c,
+                    &mut state,
+                    row..stop,
+                    (src.as_ptr(), dst.as_ptr()),
+                    &mut (),
+                )
             };
             store_state::<S, M, L>(s, &state, &mut lanes.state);
             if !all {
@@ -887,7 +898,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         c: impl Cipher<W = S::W>,
         mut window: Window,
         windows: &mut Windows,
-        least: usize,
+        (least, beside): (usize, &mut impl Beside),
     ) -> Option<Window> {
         let mut state = load_state::<S, M, L>(s, &self.lanes.state);
         // The row that is the first of idle memory.
@@ -919,7 +930,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 }
                 // SAFETY: the rows are inside every message (checked above), and inside `idle` for
                 // lanes without one.
-                unsafe { self.run::<S, M>(s, &c, &mut state, stop) };
+                unsafe { self.run::<S, M>(s, &c, &mut state, stop, beside) };
             }
             let lanes = &mut *self.lanes;
             let keeps = const { has_ends::<M>() };
@@ -970,7 +981,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         unsafe {
             let stop = stage.fill(s.unit(), texts, row).min(stop);
             let staged = stage.starts();
-            take_rows::<S, M, _>(s, c, state, row..stop, (staged, staged));
+            take_rows::<S, M, _>(s, c, state, row..stop, (staged, staged), &mut ());
             self.done = stop;
             if const { M::SHAPE.output } && (stop == len[0] || !stage.has(stop)) {
                 self.empty_stage(s.unit());
@@ -1000,6 +1011,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         c: &impl Cipher<W = S::W>,
         state: &mut M::State<S::W>,
         stop: usize,
+        beside: &mut impl Beside,
     ) {
         let text = (self.lanes.src.as_ptr(), self.lanes.dst.as_ptr());
         let mut row = self.done;
@@ -1008,12 +1020,14 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             while row + LINE <= stop {
                 // SAFETY: the caller's.
                 unsafe { take_line::<S, M>(s, c, state, row, text) };
+                beside.rows(s, LINE);
                 row += LINE;
             }
         }
         while row < stop {
             if const { has_summed_rows::<S, M>() } && self.lanes.has_powers {
                 let rows = (stop - row).min(SUMMED_ROWS);
+                beside.rows(s, rows);
                 sum_rows::<S, M, _, L>(
                     s,
                     c,
@@ -1045,7 +1059,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 continue;
             }
             // SAFETY: the caller's.
-            unsafe { take_rows::<S, M, _>(s, c, state, row..stop, text) };
+            unsafe { take_rows::<S, M, _>(s, c, state, row..stop, text, beside) };
             row = stop;
         }
     }

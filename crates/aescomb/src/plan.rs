@@ -263,26 +263,31 @@ impl Drain<'_> {
     }
 
     /// The message that comes after `n` others.
-    pub(crate) fn nth(&self, mut n: usize) -> Option<u32> {
-        if n >= self.queue.len {
-            return None;
-        }
-        if let Some(next) = self.equal {
-            return Some(next + n as u32);
-        }
-        let Queue { head, next, .. } = &*self.queue;
-        let (mut top, mut first) = (self.top, self.first);
-        loop {
-            while first == NONE {
-                top -= 1;
-                first = head[top];
-            }
-            if n == 0 {
-                return Some(first);
-            }
-            n -= 1;
-            first = next[first as usize];
-        }
+    pub(crate) fn nth(&self, n: usize) -> Option<u32> {
+        self.iter().nth(n)
+    }
+
+    /// The messages that are left.
+    #[inline(always)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        let Queue { head, next, len } = &*self.queue;
+        let (mut equal, mut top, mut first) = (self.equal, self.top, self.first);
+        (0..*len).map(
+            #[inline(always)]
+            move |_| {
+                if let Some(equal) = &mut equal {
+                    *equal += 1;
+                    return *equal - 1;
+                }
+                while first == NONE {
+                    top -= 1;
+                    first = head[top];
+                }
+                let message = first;
+                first = next[message as usize];
+                message
+            },
+        )
     }
 }
 

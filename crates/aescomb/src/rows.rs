@@ -15,6 +15,7 @@ use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
 use crate::expanded::{Expanded, FirstRounds};
+use crate::fetch::Beside;
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
@@ -75,21 +76,22 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     text: (impl Starts, impl Starts),
+    beside: &mut impl Beside,
 ) {
     // SAFETY: the caller's.
     unsafe {
         if const { C::HOLDS && S::SPARE && has_lines::<M>() } {
-            take_lines::<S, M, C>(s, c, state, rows, text);
+            take_lines::<S, M, C>(s, c, state, rows, text, beside);
         } else if const { C::HOLDS && holds_keys::<S, M>() } {
             let c = &c.held();
             match const { is_linked::<M>() } {
-                true => linked_rows::<S, M, true, false>(s, c, state, rows, text),
-                false => row_by_row::<S, M>(s, c, state, rows, text),
+                true => linked_rows::<S, M, true, false>(s, c, state, rows, text, beside),
+                false => row_by_row::<S, M>(s, c, state, rows, text, beside),
             }
         } else if const { S::SPARE && link_of::<M>().is_some() } {
             let writes = const { M::SHAPE.output };
             if writes && is_zen4() && rows.len() > 1 {
-                return linked_rows::<S, M, true, true>(s, c, state, rows, text);
+                return linked_rows::<S, M, true, true>(s, c, state, rows, text, beside);
             }
             let place = |l| place_of::<M>(text.0.of(l), text.1.of(l));
             let crowded = rows.len() >= LINE && !is_zen4() && share_sets(place);
@@ -99,21 +101,23 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
                     false => writes && rows.len() >= LINES_FROM,
                 };
             if writes && crowded && !between {
-                return take_lines::<S, M, C>(s, c, state, rows, text);
+                return take_lines::<S, M, C>(s, c, state, rows, text, beside);
             }
             let mut left = rows.start;
             if between {
                 left += rows.len() / LINE * LINE;
                 // Shorter ones take 1.05 to 1.12 of the time with it: their places are read from jobs.
                 let fetches = crowded && rows.len() > LINES_FROM;
-                linked_lines::<S, M>(s, c, state, rows.start..left, text, fetches);
+                linked_lines::<S, M>(s, c, state, rows.start..left, text, (fetches, beside));
             }
             match writes {
-                true => linked_rows::<S, M, false, false>(s, c, state, left..rows.end, text),
-                false => row_by_row::<S, M>(s, c, state, left..rows.end, text),
+                true => {
+                    linked_rows::<S, M, false, false>(s, c, state, left..rows.end, text, beside)
+                }
+                false => row_by_row::<S, M>(s, c, state, left..rows.end, text, beside),
             }
         } else {
-            row_by_row::<S, M>(s, c, state, rows, text);
+            row_by_row::<S, M>(s, c, state, rows, text, beside);
         }
     }
 }
@@ -129,16 +133,17 @@ unsafe fn take_lines<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     text: (impl Starts, impl Starts),
+    beside: &mut impl Beside,
 ) {
     let lines = rows.start..rows.start + rows.len() / LINE * LINE;
     let left = lines.end..rows.end;
     // SAFETY: the caller's.
     unsafe {
         match const { C::HOLDS && holds_keys::<S, M>() } {
-            true => line_by_line::<S, M>(s, &c.held(), state, lines, text),
-            false => line_by_line::<S, M>(s, c, state, lines, text),
+            true => line_by_line::<S, M>(s, &c.held(), state, lines, text, beside),
+            false => line_by_line::<S, M>(s, c, state, lines, text, beside),
         }
-        row_by_row::<S, M>(s, c, state, left, text);
+        row_by_row::<S, M>(s, c, state, left, text, beside);
     }
 }
 
@@ -153,9 +158,11 @@ unsafe fn row_by_row<S: Isa, M: Pass>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     text: (impl Starts, impl Starts),
+    beside: &mut impl Beside,
 ) {
     let Range { mut start, end } = rows;
     while start < end {
+        beside.rows(s, 1);
         places_from_memory();
         // SAFETY: the caller's.
         unsafe { take_row::<S, M>(s, c, state, start, text, start * M::SHAPE.row.stride) };
@@ -186,6 +193,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     (src, dst): (impl Starts, impl Starts),
+    beside: &mut impl Beside,
 ) {
     let Range { mut start, end } = rows;
     if start == end {
@@ -205,6 +213,7 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
     // Instead of a row before the first one there are zeros, to where its own results will go.
     let mut last = start;
     while start < end {
+        beside.rows(s, 1);
         let mut at = start;
         if before {
             link = link ^ x;
@@ -291,6 +300,7 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     (src, dst): (impl Starts, impl Starts),
+    beside: &mut impl Beside,
 ) {
     let registers = const { S::LANES / <S::Unit as Isa>::LANES };
     let mut memory = MaybeUninit::<[S::W; LINE]>::uninit();
@@ -307,6 +317,7 @@ unsafe fn line_by_line<S: Isa, M: Pass>(
         }
         let mut i = 0;
         while i < LINE {
+            beside.rows(s, 1);
             places_from_memory();
             // SAFETY: all registers were gathered.
             unsafe {
@@ -364,7 +375,7 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
     state: &mut M::State<S::W>,
     rows: Range<usize>,
     (src, dst): (impl Starts, impl Starts),
-    fetches: bool,
+    (fetches, beside): (bool, &mut impl Beside),
 ) {
     let Range { mut start, end } = rows;
     if start == end {
@@ -392,6 +403,7 @@ unsafe fn linked_lines<S: Isa, M: Pass>(
         let (begins, ends) = (start == first, end - start == LINE);
         let mut i = 0;
         while i < LINE {
+            beside.rows(s, 1);
             // SAFETY: it was gathered.
             let x = unsafe { now.cast::<S::W>().add(i).read() };
             if before {

@@ -278,9 +278,8 @@ fn batches_larger_than_the_caches() {
             draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0)]),
             KeyUse::Own,
         ] {
-            let lens: Vec<_> = (0..4800)
-                .map(|_| fit(mode, draw.pick(&[40, 2048, 2100, 2303])))
-                .collect();
+            let some = draw.pick(&[[40, 2048, 2100, 2303], [1472; 4]]);
+            let lens: Vec<_> = (0..4800).map(|_| fit(mode, draw.pick(&some))).collect();
             let shapes = Shapes::Alike(draw.below(Shape::COUNT));
             let (keys, samples) = batch(mode, uses, shapes, &lens);
             let mut comb = comb(backend, backend.max_lanes());
