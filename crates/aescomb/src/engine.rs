@@ -30,7 +30,7 @@ use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::mixed;
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, in_units, waits};
+use crate::rows::{Ciphers, counters, in_units, mask_of, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -870,6 +870,19 @@ fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job, count: usize) -> bool {
     is_solo::<M>(job) && (few || no_group || job.len >= 512)
 }
 
+/// Whether messages pay for masks that are made once for all, as far as some of them tell.
+fn pay_for_masks<S: Isa, M: Pass>(jobs: &[Job], alike: Alike) -> bool {
+    let is_long = |job: &Job| rows::<M>(job.len) >= S::LANES;
+    jobs.len() >= MASKED
+        && match alike.texts() {
+            true => is_long(&jobs[0]),
+            false => jobs.iter().step_by(jobs.len() / MASKED).any(is_long),
+        }
+}
+
+/// So many messages do, if some are long.
+const MASKED: usize = 8;
+
 /// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
 /// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
 /// registers.
@@ -885,7 +898,13 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
         || {
             let (jobs, alike) = (work.jobs, work.alike);
             let keys = &s.keys(key, G::First::SHAPE.uses);
-            let c = &Ciphers::new::<G::First>(s, (keys, key));
+            let mut c = Ciphers::new::<G::First>(s, (keys, key));
+            if const { mask_of::<G::First>().is_some() }
+                && pay_for_masks::<S, G::First>(jobs, alike)
+            {
+                c = c.with_masks::<G::First>(&mut work.memory.few_tables[0]);
+            }
+            let c = &c;
             let first = counters::<S, G::First>(s, key);
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {

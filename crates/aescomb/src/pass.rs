@@ -108,7 +108,9 @@
 //!
 //! - `Position`: depends on the block's place alone. All lanes get the message's, and
 //!   `spread` moves lane l by l blocks.
-//! - `Power`: the same, moved by products, which take long: what full rows leave is one row.
+//! - `Mask`: the same, `doubled` from block to block; `begin` and `text` make it of the key alone, whatever
+//!   the message, and `spread` moves nothing else: for many messages, masks are made once.
+//! - `Power`: as `Position`, moved by products, which take long: what full rows leave is one row.
 //! - `Once`: lane 0 gets it, the others zeros; after the first block nothing is left of it.
 //! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.
 //! - `Hash`: in lane 0, the result of `hash`; with `alone`, of the text alone.

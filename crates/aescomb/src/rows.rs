@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{is_zen4, is_zen5};
-use crate::block::{Aligned, Block, LINE, MAX_LANES, both};
+use crate::block::{Aligned, Block, LINE, MAX_LANES, NO_TABLES, Rows, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
@@ -19,7 +19,7 @@ use crate::fetch::Beside;
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{HALF, Pass, State, is_by_blocks, is_linked, link_of, uniform};
+use crate::pass::{HALF, HEADER, Pass, State, is_by_blocks, is_linked, link_of, uniform};
 use crate::places::Places;
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
@@ -779,13 +779,37 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     len: usize,
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
+    let masks = match const { mask_of::<M>() } {
+        Some(_) => ciphers
+            .masks
+            .filter(|_| rows.start == 0 && rows.end < MASKS),
+        None => None,
+    };
     if const { waits::<M>() } {
+        let text = (src, dst);
         // SAFETY: the caller's.
-        return unsafe { all_at_once::<S, M>(ciphers, hashing, (src, dst), rows, &state) };
+        return unsafe {
+            match masks {
+                Some(masks) => {
+                    all_at_once::<S, M, true>(ciphers, (hashing, masks), text, rows, &state)
+                }
+                None => {
+                    all_at_once::<S, M, false>(ciphers, (hashing, NO_MASKS), text, rows, &state)
+                }
+            }
+        };
     }
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
+    if const { !ENDS && masks_and_sums::<M>() }
+        && let Some(masks) = masks
+    {
+        // SAFETY: the caller's.
+        return unsafe {
+            masked_rows::<S, M>(ciphers, hashing, masks, (src, dst), rows.end, state)
+        };
+    }
     let mut w;
     if ENDS && !LONG {
         // SAFETY: the caller's.
@@ -894,9 +918,9 @@ pub(crate) const fn waits<M: Pass>() -> bool {
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn all_at_once<S: Isa, M: Pass>(
+unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
-    hashing: &Hashing<'_, S::Unit>,
+    (hashing, masks): (&Hashing<'_, S::Unit>, Masks<'_, MADE>),
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
     state: &M::State<UnitOf<S>>,
@@ -918,35 +942,39 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
         );
     }
     if count < lanes {
-        let text = (src, dst, rows.start, count);
+        let (all, text) = ((hashing, masks), (src, dst, rows.start, count));
         // Comparisons, as a table of jumps would be part of the loop. SAFETY: the caller's.
         return unsafe {
             if count <= register {
-                one_row::<S::Unit, M>(ciphers.unit, hashing, text, state)
+                one_row::<S::Unit, M, MADE>(ciphers.unit, all, text, state)
             } else if count <= 2 * register {
-                one_row::<S::Registers<2>, M>(ciphers.two, hashing, text, state)
+                one_row::<S::Registers<2>, M, MADE>(ciphers.two, all, text, state)
             } else {
-                one_row::<S::Registers<4>, M>(ciphers.four, hashing, text, state)
+                one_row::<S::Registers<4>, M, MADE>(ciphers.four, all, text, state)
             }
         };
     }
-    let mut v = spread::<_, M>(c, state);
+    let s = c.c.s;
+    let mut v = masks.first::<_, M>(c, state);
     let text = Text::<S::Registers<4>, M>::new(src, dst);
     let mut at = rows.start + lanes;
     // SAFETY: so many rows are left from `at` on, here and below.
     unsafe {
         let mut half = text.early(c, &mut v, rows.start);
         while rows.end - at >= lanes {
+            v = masks.row::<_, M>(s, v, at);
             let next = text.early(c, &mut v, at);
             text.late(c, &mut v, half, at - lanes);
             half = next;
             at += lanes;
         }
-        let (left, s) = (rows.end - at, c.c.s);
+        let left = rows.end - at;
         if left == 0 {
             text.late(c, &mut v, half, at - lanes);
-            return first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
+            let state = first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
+            return masks.end::<S::Unit, M>(ciphers.unit.s, state, rows.end);
         }
+        v = masks.row::<_, M>(s, v, at);
         let (before, part) = (v, c.part(left * 16));
         let next = text.early(part, &mut v, at);
         text.late(c, &mut v, half, at - lanes);
@@ -960,7 +988,8 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
                 (None, _) => c.zero(),
             },
         );
-        first::<_, M, false>(s, hashing.powers.rows, &v, &before, left)
+        let state = first::<_, M, false>(s, hashing.powers.rows, &v, &before, left);
+        masks.end::<S::Unit, M>(ciphers.unit.s, state, rows.end)
     }
 }
 
@@ -969,15 +998,15 @@ unsafe fn all_at_once<S: Isa, M: Pass>(
 /// # Safety
 /// The text has them.
 #[inline(always)]
-unsafe fn one_row<S: Isa, M: Pass>(
+unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     c: Uniform<'_, S>,
-    hashing: &Hashing<'_, S::Unit>,
+    (hashing, masks): (&Hashing<'_, S::Unit>, Masks<'_, MADE>),
     (src, dst, at, count): (*const u8, *mut u8, usize, usize),
     state: &M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let s = c.s;
     let c = row(c, hashing, None, None);
-    let mut v = spread::<S, M>(c, state);
+    let mut v = masks.first::<S, M>(c, state);
     let before = v;
     let text = Text::<S, M>::new(src, dst);
     // SAFETY: the caller's.
@@ -985,10 +1014,11 @@ unsafe fn one_row<S: Isa, M: Pass>(
         let half = text.early(c.part(count * 16), &mut v, at);
         text.late(c.part(count * 16), &mut v, half, at);
     }
-    match count == S::LANES {
+    let state = match count == S::LANES {
         true => first::<S, M, false>(s, hashing.powers.rows, &v, &v, 0),
         false => first::<S, M, false>(s, hashing.powers.rows, &v, &before, count),
-    }
+    };
+    masks.end::<S::Unit, M>(s.unit(), state, at + count)
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
@@ -1087,6 +1117,8 @@ pub(crate) struct Ciphers<'k, S: Isa> {
     three: Uniform<'k, S::Registers<3>>,
     two: Uniform<'k, S::Registers<2>>,
     pub unit: Uniform<'k, S::Unit>,
+    /// Those of the key, if they were made: [`Holds::Mask`].
+    masks: Option<Masks<'k, true>>,
 }
 
 impl<'k, S: Isa> Ciphers<'k, S> {
@@ -1098,8 +1130,159 @@ impl<'k, S: Isa> Ciphers<'k, S> {
             three: uniform::<_, M>(s.registers(), keys, key),
             two: uniform::<_, M>(s.registers(), keys, key),
             unit: uniform::<_, M>(s.unit(), keys, key),
+            masks: None,
         }
     }
+
+    /// With the masks of all messages under this key, made in this memory.
+    #[inline(always)]
+    pub(crate) fn with_masks<M: Pass>(self, masks: &'k mut Rows) -> Self {
+        let Some(i) = (const { mask_of::<M>() }) else {
+            return self;
+        };
+        let (s, unit) = (self.row.s, self.unit);
+        // Of any message: they begin with the same mask.
+        let mut h = [unit.zero(); HEADER];
+        let state = M::begin(&unit, &mut h);
+        let state = M::text(&unit, &mut h, state);
+        let powers = (Powers::none(&NO_TABLES.rows), S::LANES);
+        let hashing = &Hashing::new(unit.s, powers, 0, 0);
+        let c = row(self.row, hashing, None, None);
+        let mut x = spread::<S, M>(c, &state).blocks()[i];
+        for row in masks[..MASKS].chunks_exact_mut(S::LANES) {
+            s.store_to(x, row);
+            x = c.doubled(x);
+        }
+        Ciphers {
+            masks: Some(Masks(masks)),
+            ..self
+        }
+    }
+}
+
+/// So many are made: a packet has fewer blocks.
+const MASKS: usize = 4 * MAX_LANES;
+
+/// Which block of state is such a mask.
+pub(crate) const fn mask_of<M: Pass>() -> Option<usize> {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        if matches!(M::SHAPE.along().blocks[i], Holds::Mask) {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Whether there is no state but masks and sums: none that goes from register to register.
+const fn masks_and_sums<M: Pass>() -> bool {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        if !matches!(M::SHAPE.along().blocks[i], Holds::Mask | Holds::Sum) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// [`all_rows`] of a whole message whose masks were made, and one more. (On Zen 4, to make them of each other
+/// takes a third of the time of AES, and the first ones as long as a row.)
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn masked_rows<S: Isa, M: Pass>(
+    ciphers: &Ciphers<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    masks: Masks<'_, true>,
+    (src, dst): (*const u8, *mut u8),
+    rows: usize,
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let (s, u) = (ciphers.row.s, ciphers.unit.s);
+    let mut at = 0;
+    let mut v = widened::<S, M>(s, &state);
+    let text = Text::<S, M>::new(src, dst);
+    while rows - at >= S::LANES {
+        v = masks.row::<S, M>(s, v, at);
+        // SAFETY: so many rows are left from `at` on, here and below.
+        unsafe { text.step(row(ciphers.row, hashing, None, None), &mut v, at) };
+        at += S::LANES;
+    }
+    let mut w = M::State::from_fn(
+        #[inline(always)]
+        |i| v.blocks().get(i).map_or(u.splat(&[0; 16]), |x| s.sum(*x)),
+    );
+    let text = Text::<S::Unit, M>::new(src, dst);
+    let c = row(ciphers.unit, hashing, None, None);
+    while rows - at >= <S::Unit as Isa>::LANES {
+        w = masks.row::<S::Unit, M>(u, w, at);
+        // SAFETY: as above.
+        unsafe { text.step(c, &mut w, at) };
+        at += <S::Unit as Isa>::LANES;
+    }
+    let before = w;
+    let left = rows - at;
+    if left > 0 {
+        w = masks.row::<S::Unit, M>(u, w, at);
+        // SAFETY: as above.
+        unsafe { text.step(c.part(left * 16), &mut w, at) };
+    }
+    let state = first::<S::Unit, M, true>(u, &[], &w, &before, left);
+    masks.end::<S::Unit, M>(u, state, rows)
+}
+
+/// Masks of the blocks of a message, if they were `MADE` before; otherwise a row's come of the one before.
+#[derive(Clone, Copy)]
+struct Masks<'k, const MADE: bool>(&'k Rows);
+
+const NO_MASKS: Masks<'static, false> = Masks(&NO_TABLES.rows);
+
+impl<const MADE: bool> Masks<'_, MADE> {
+    /// The state of the first row.
+    #[inline(always)]
+    fn first<S: Isa, M: Pass>(
+        self,
+        c: Neighbours<'_, '_, S, false>,
+        state: &M::State<UnitOf<S>>,
+    ) -> M::State<S::W> {
+        match MADE {
+            true => self.row::<S, M>(c.c.s, widened::<S, M>(c.c.s, state), 0),
+            false => spread::<S, M>(c, state),
+        }
+    }
+
+    /// The state of a row that begins with block `at`.
+    #[inline(always)]
+    fn row<S: Isa, M: Pass>(self, s: S, state: M::State<S::W>, at: usize) -> M::State<S::W> {
+        match MADE {
+            true => masked::<M, _>(state, s.load_from(&self.0[at..])),
+            false => state,
+        }
+    }
+
+    /// The state after the rows, before block `at`.
+    #[inline(always)]
+    fn end<U: Isa, M: Pass>(self, u: U, state: M::State<U::W>, at: usize) -> M::State<U::W> {
+        match MADE {
+            true => masked::<M, _>(state, u.splat(&self.0[at])),
+            false => state,
+        }
+    }
+}
+
+/// The state with this mask.
+#[inline(always)]
+fn masked<M: Pass, W: Wide>(state: M::State<W>, mask: W) -> M::State<W> {
+    M::State::from_fn(
+        #[inline(always)]
+        |i| match state.blocks().get(i) {
+            Some(x) if const { mask_of::<M>() } != Some(i) => *x,
+            _ => mask,
+        },
+    )
 }
 
 #[inline(always)]
@@ -1126,19 +1309,25 @@ fn spread<S: Isa, M: Pass>(
     state: &M::State<UnitOf<S>>,
 ) -> M::State<S::W> {
     let s = c.c.s;
-    let mut w = M::State::from_fn(
+    let mut w = widened::<S, M>(s, state);
+    let tables = table_row(s, c.hashing.powers.rows, 0);
+    M::spread(&mut w, &c, s.iota(), tables);
+    w
+}
+
+/// The state of all lanes, where that of the first depends on nothing but what comes before the text.
+#[inline(always)]
+fn widened<S: Isa, M: Pass>(s: S, state: &M::State<UnitOf<S>>) -> M::State<S::W> {
+    M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
             (Some(x), Some(Holds::Sum | Holds::Hash { .. } | Holds::Once)) => {
                 s.widen(*x & one_lane(s.unit(), 0))
             }
             (Some(x), Some(_)) => s.repeat(*x),
-            _ => c.zero(),
+            _ => s.splat(&[0; 16]),
         },
-    );
-    let tables = table_row(s, c.hashing.powers.rows, 0);
-    M::spread(&mut w, &c, s.iota(), tables);
-    w
+    )
 }
 
 /// The state of the block after the last row, in the first lane; places in all lanes, sums
@@ -1164,12 +1353,18 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 return u.splat(&[0; 16]);
             };
             match holds {
-                Holds::Position | Holds::Power | Holds::Offset | Holds::Counter { .. } if ENDS => {
+                Holds::Position
+                | Holds::Mask
+                | Holds::Power
+                | Holds::Offset
+                | Holds::Counter { .. }
+                    if ENDS =>
+                {
                     u.splat(&[0; 16])
                 }
                 Holds::Offset if left > 0 => s.first(*then) ^ u.splat(&tables[left - 1]),
                 Holds::Offset => s.first(*then),
-                Holds::Position | Holds::Power | Holds::Counter { .. } => {
+                Holds::Position | Holds::Mask | Holds::Power | Holds::Counter { .. } => {
                     u.splat(&lane(s, *then, left))
                 }
                 Holds::Hash { .. } => s.first(*now),

@@ -153,7 +153,9 @@ pub(crate) enum Link {
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
-    /// The same, and `spread` and steps move it by products ([`Cipher::scaled`]).
+    /// The same of all messages under a key: it is doubled from block to block ([`Cipher::doubled`]).
+    Mask,
+    /// What depends on the place, and `spread` and steps move it by products ([`Cipher::scaled`]).
     Power,
     /// What depends on the place, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the
     /// block before the row, in all lanes.

@@ -104,7 +104,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         aes_128: true,
         tail: Tail::Short,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            blocks: &[Holds::Mask, Holds::Previous, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             tables: if SEAL { 2 } else { 0 },

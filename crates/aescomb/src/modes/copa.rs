@@ -82,7 +82,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         aes_128: true,
         tail: Tail::Filled,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Previous, Holds::Sum],
+            blocks: &[Holds::Mask, Holds::Previous, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             ..Along::NO

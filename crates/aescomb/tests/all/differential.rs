@@ -544,6 +544,32 @@ fn empty_messages_among_others() {
     });
 }
 
+/// Some of a batch have as many blocks, or pairs of blocks, as a key's tables have, and one more or less.
+#[test]
+fn messages_as_long_as_tables() {
+    let heap = Heap::new(None);
+    let mut draw = Draw::new(12);
+    let mut lens = Vec::new();
+    for row in [16, 32] {
+        for rows in [127, 128, 129] {
+            lens.extend([0, 1, row - 1].map(|more| row * rows + more));
+        }
+    }
+    for_all(|mode, backend, op| {
+        let lens: Vec<_> = lens.iter().map(|len| fit(mode, *len)).collect();
+        let mut comb = comb(backend, backend.max_lanes());
+        for uses in [KeyUse::Shared(0), KeyUse::Own] {
+            let (keys, samples) = batch(mode, uses, Shapes::Alike(0), &lens);
+            check(
+                &mut comb,
+                &heap,
+                &any_call(&mut draw, op, keys, &samples),
+                &samples,
+            );
+        }
+    });
+}
+
 /// What one operation keeps with a key serves the others, in batches of all sizes.
 #[test]
 fn whichever_operation_comes_first_under_a_key() {
