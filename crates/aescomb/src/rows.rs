@@ -1203,12 +1203,13 @@ unsafe fn masked_rows<S: Isa, M: Pass>(
 ) -> M::State<UnitOf<S>> {
     let (s, u) = (ciphers.row.s, ciphers.unit.s);
     let mut at = 0;
-    let mut v = widened::<S, M>(s, &state);
+    let c = row(ciphers.row, hashing, None, None);
+    let mut v = masks.first::<S, M>(c, &state);
     let text = Text::<S, M>::new(src, dst);
     while rows - at >= S::LANES {
         v = masks.row::<S, M>(s, v, at);
         // SAFETY: so many rows are left from `at` on, here and below.
-        unsafe { text.step(row(ciphers.row, hashing, None, None), &mut v, at) };
+        unsafe { text.step(c, &mut v, at) };
         at += S::LANES;
     }
     let mut w = M::State::from_fn(
@@ -1241,17 +1242,14 @@ struct Masks<'k, const MADE: bool>(&'k Rows);
 const NO_MASKS: Masks<'static, false> = Masks(&NO_TABLES.rows);
 
 impl<const MADE: bool> Masks<'_, MADE> {
-    /// The state of the first row.
+    /// The state of the first row. (Of masks that were made, the compiler drops what would make them.)
     #[inline(always)]
     fn first<S: Isa, M: Pass>(
         self,
         c: Neighbours<'_, '_, S, false>,
         state: &M::State<UnitOf<S>>,
     ) -> M::State<S::W> {
-        match MADE {
-            true => self.row::<S, M>(c.c.s, widened::<S, M>(c.c.s, state), 0),
-            false => spread::<S, M>(c, state),
-        }
+        self.row::<S, M>(c.c.s, spread::<S, M>(c, state), 0)
     }
 
     /// The state of a row that begins with block `at`.
@@ -1309,25 +1307,19 @@ fn spread<S: Isa, M: Pass>(
     state: &M::State<UnitOf<S>>,
 ) -> M::State<S::W> {
     let s = c.c.s;
-    let mut w = widened::<S, M>(s, state);
-    let tables = table_row(s, c.hashing.powers.rows, 0);
-    M::spread(&mut w, &c, s.iota(), tables);
-    w
-}
-
-/// The state of all lanes, where that of the first depends on nothing but what comes before the text.
-#[inline(always)]
-fn widened<S: Isa, M: Pass>(s: S, state: &M::State<UnitOf<S>>) -> M::State<S::W> {
-    M::State::from_fn(
+    let mut w = M::State::from_fn(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
             (Some(x), Some(Holds::Sum | Holds::Hash { .. } | Holds::Once)) => {
                 s.widen(*x & one_lane(s.unit(), 0))
             }
             (Some(x), Some(_)) => s.repeat(*x),
-            _ => s.splat(&[0; 16]),
+            _ => c.zero(),
         },
-    )
+    );
+    let tables = table_row(s, c.hashing.powers.rows, 0);
+    M::spread(&mut w, &c, s.iota(), tables);
+    w
 }
 
 /// The state of the block after the last row, in the first lane; places in all lanes, sums
