@@ -480,7 +480,8 @@ mod tests {
         let clock = Clock::new();
         let frequency = clock.frequency();
         assert!(frequency.cycles_per_tick.is_finite() && frequency.cycles_per_tick > 0.0);
-        assert!(!frequency.estimated);
+        // On a machine that is busy while it is asked how long a link takes, no answer is found.
+        assert_eq!(frequency.estimated, clock.processor.link_cycles.is_none());
         assert!(clock.core_hertz() > 0.0);
         assert!(typical_frequency(&clock, 5).cycles_per_tick > 0.0);
     }

@@ -16,8 +16,8 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// VAES on 512-bit registers: x86-64 with VAES, VPCLMULQDQ, BMI2 and
-    /// AVX-512 F, BW, VL.
+    /// VAES on 512-bit registers: x86-64 with VAES, VPCLMULQDQ, BMI2, GFNI
+    /// and AVX-512 F, BW, VL, VBMI.
     Vaes512,
     /// The same on 256-bit registers, for serial modes; others have it as
     /// [`Backend::Vaes256`].
@@ -112,7 +112,7 @@ impl Backend {
     /// One line for people.
     pub fn description(self) -> &'static str {
         match self {
-            Backend::Vaes512 => "VAES on 512-bit registers (AVX-512 F, BW, VL)",
+            Backend::Vaes512 => "VAES on 512-bit registers (AVX-512 F, BW, VL, VBMI)",
             Backend::Vaes256Vl => "VAES on 256-bit registers (AVX-512 VL) for serial modes",
             Backend::Vaes256 => "VAES on 256-bit registers (AVX2)",
             Backend::Aesni => "AES-NI on 128-bit registers (SSE4.1)",

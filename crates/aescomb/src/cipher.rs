@@ -85,6 +85,13 @@ pub(crate) trait Cipher: Copy {
         x.double()
     }
 
+    /// Three times and twice a mask in reverse byte order, as blocks; of row `row`.
+    #[inline(always)]
+    fn multiples(&self, mask: Self::W, _row: usize) -> [Self::W; 2] {
+        let twice = mask.double();
+        [(twice ^ mask).swap_bytes(), twice.swap_bytes()]
+    }
+
     /// `x`, which is multiplied by the first constant of the key from block to block,
     /// for the lanes' next blocks.
     #[inline(always)]

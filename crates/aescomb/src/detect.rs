@@ -71,8 +71,11 @@ fn found() -> u8 {
     // XMM and YMM state; AVX2; VAES, VPCLMULQDQ
     if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9, 10]) {
         found |= VAES256;
-        // opmask and ZMM state; BMI2, AVX-512 F, BW, VL
-        if state & 0b1110_0110 == 0b1110_0110 && bits(seven.ebx, &[8, 16, 30, 31]) {
+        // opmask and ZMM state; BMI2, AVX-512 F, BW, VL; AVX-512 VBMI, GFNI
+        if state & 0b1110_0110 == 0b1110_0110
+            && bits(seven.ebx, &[8, 16, 30, 31])
+            && bits(seven.ecx, &[1, 8])
+        {
             found |= VAES512;
         }
     }
@@ -105,7 +108,7 @@ pub(crate) fn vaes256() -> bool {
     has(VAES256)
 }
 
-/// VAES, VPCLMULQDQ, BMI2 and AVX-512 F, BW, VL.
+/// VAES, VPCLMULQDQ, GFNI, BMI2 and AVX-512 F, BW, VL, VBMI.
 #[inline(always)]
 pub(crate) fn vaes512() -> bool {
     has(VAES512)

@@ -30,7 +30,7 @@ use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::mixed;
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, in_units, mask_of, waits};
+use crate::rows::{Ciphers, counters, in_units, is_made, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Feed, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
@@ -899,10 +899,8 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
             let (jobs, alike) = (work.jobs, work.alike);
             let keys = &s.keys(key, G::First::SHAPE.uses);
             let mut c = Ciphers::new::<G::First>(s, (keys, key));
-            if const { mask_of::<G::First>().is_some() }
-                && pay_for_masks::<S, G::First>(jobs, alike)
-            {
-                c = c.with_masks::<G::First>(&mut work.memory.few_tables[0]);
+            if const { is_made::<G::First>() } && pay_for_masks::<S, G::First>(jobs, alike) {
+                c.make_masks::<G::First>(&mut work.memory.few_tables);
             }
             let c = &c;
             let first = counters::<S, G::First>(s, key);

@@ -23,8 +23,8 @@ use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::{LAST_BYTES, Places};
 use crate::rows::{
-    Ciphers, Mixed, all_rows, counter_of, hashes_results, is_stepped, last_row, one_lane, take_row,
-    take_rows, waits,
+    Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_windows, hashes_results, is_stepped,
+    last_row, mask_of, one_lane, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
@@ -93,7 +93,7 @@ pub(crate) const fn has_even_along<S: Isa, G: Program>() -> bool {
 /// Whether messages of a batch go this way, in a mode along messages.
 #[inline(always)]
 pub(crate) fn are_even_along<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
-    let below = const { G::First::SHAPE.along().lanes_below };
+    let below = const { lanes_below::<S, G::First>() };
     are_even::<S, G>(jobs, alike) && jobs[0].len < below
 }
 
@@ -264,7 +264,7 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
     /// How many powers rows of one message have.
     const POWERS: usize;
     /// Messages of fewer bytes have their blocks in their lanes, if all have as many blocks.
-    const LANES_BELOW: usize = M::SHAPE.along().lanes_below;
+    const LANES_BELOW: usize = lanes_below::<S, M>();
 
     /// Messages of at most so many bytes have them in any case.
     const MIXED: usize = mixed_along::<M>();
@@ -362,7 +362,7 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
         (true, true) => 128,
         (true, false) => 192,
         (false, true) if <S::Unit as Isa>::LANES == LINE => 224,
-        (false, _) => M::SHAPE.along().lanes_below,
+        (false, _) => lanes_below::<S, M>(),
     };
 
     #[inline(always)]
@@ -480,6 +480,15 @@ const fn mixed_along<M: Pass>() -> usize {
         (true, _) => 4 * MIXED,
         (_, true) => 2 * MIXED,
         _ => MIXED,
+    }
+}
+
+/// Below how many bytes messages of one length have their blocks in their lanes.
+const fn lanes_below<S: Isa, M: Pass>() -> usize {
+    match has_windows::<S, M>() && !waits::<M>() {
+        // One shuffle makes the masks of a row's register, a double takes four instructions.
+        true => M::SHAPE.along().lanes_below / 8 * 7,
+        false => M::SHAPE.along().lanes_below,
     }
 }
 
@@ -672,6 +681,12 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
         u.store_row(base, &mut bases.0);
         counting = Some((i, nonce, table));
     }
+    // A message ahead: otherwise its rows would wait, and the CPU would not see what comes after them.
+    let mut ahead = None;
+    let mask = const { mask_of::<G::First>() }.filter(|_| const { has_windows::<S, G::First>() });
+    if let Some(i) = mask {
+        ahead = Some(Windows::new(u, u.splat(&before.0[i][0])));
+    }
     let none = [u.splat(&[0; 16]); MAX_UNIT];
     let mut products = [none; 3];
     let mut sums = none;
@@ -699,16 +714,22 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
                 _ => u.splat(&before.0[i.min(MAX_STATE - 1)][l]),
             },
         );
+        let begin = (state, ahead);
+        if l + 1 < N
+            && let Some(i) = mask
+        {
+            ahead = Some(Windows::new(u, u.splat(&before.0[i][l + 1])));
+        }
         let (after, sums_of_run) = keys.under(
             l,
             #[inline(always)]
             |c, powers| {
-                if const { waits::<G::First>() } {
-                    return all_of::<S, G, true>(c, powers, counters, (job, far), state);
+                if const { waits::<G::First>() || has_windows::<S, G::First>() } {
+                    return all_of::<S, G, true>(c, powers, counters, (job, far), begin);
                 }
                 match rows::<G::First>(job.len) >= S::LANES {
-                    true => all_of::<S, G, true>(c, powers, counters, (job, far), state),
-                    false => all_of::<S, G, false>(c, powers, counters, (job, far), state),
+                    true => all_of::<S, G, true>(c, powers, counters, (job, far), begin),
+                    false => all_of::<S, G, false>(c, powers, counters, (job, far), begin),
                 }
             },
         );
@@ -790,7 +811,7 @@ fn all_of<S: Isa, G: Program, const LONG: bool>(
     powers: Powers<'_>,
     places: Option<&Places<'_, S::Unit>>,
     (job, far): (&Job, bool),
-    state: StateOf<S, G>,
+    begin: Begin<S, G::First>,
 ) -> (StateOf<S, G>, Sums<S::Unit>) {
     let (len, rows) = (job.len, 0..rows::<G::First>(job.len));
     let hashing = &Hashing::new(
@@ -835,10 +856,10 @@ fn all_of<S: Isa, G: Program, const LONG: bool>(
     let state = unsafe {
         match const { G::First::SHAPE.along().ends_alike } {
             true => {
-                all_rows::<S, G::First, LONG, true>(c, hashing, places, text, rows, bytes, state)
+                all_rows::<S, G::First, LONG, true>(c, hashing, places, text, rows, bytes, begin)
             }
             false => {
-                all_rows::<S, G::First, LONG, false>(c, hashing, places, text, rows, bytes, state)
+                all_rows::<S, G::First, LONG, false>(c, hashing, places, text, rows, bytes, begin)
             }
         }
     };

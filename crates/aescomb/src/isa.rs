@@ -82,6 +82,16 @@ pub(crate) trait Wide: Copy + BitXor<Output = Self> + BitAnd<Output = Self> {
     /// The same for n = 8 m, with m, at most 7, in every byte of `m`: faster. `by_sums`: without
     /// a product, where additions are faster.
     fn times_byte_power(self, m: Self, by_sums: bool) -> Self;
+    /// For `window`, of which [`Isa::WINDOWS`] says whether it is there.
+    #[inline(always)]
+    fn beyond(self) -> Self {
+        unreachable!("there are no windows")
+    }
+    /// Every block times x^(8 n), for n from 0 to 8, with what is `beyond` it.
+    #[inline(always)]
+    fn window(self, _beyond: Self, _n: usize) -> Self {
+        unreachable!("there are no windows")
+    }
     /// The product in a field.
     fn mul<F: Product>(self, b: Self) -> Self;
     /// Adds the products of the blocks of `x` and of `y`, which has its `sum_halves` with it, to sums
@@ -474,6 +484,19 @@ pub(crate) trait Isa: Copy + 'static {
     /// The same with the sum multiplied from lane to lane: by `powers[0]`, of which
     /// `powers` are the powers from the first on.
     fn horner<F: Product>(self, before: Self::W, x: Self::W, powers: &[Block]) -> Self::W;
+    /// Whether there are [`Wide::window`] and `windows`.
+    const WINDOWS: bool = false;
+    /// Of neighbouring blocks that are doubled from one to the next, registers from number `first` on, which
+    /// is even, of 16: the first two are `now`, with what is `beyond` them.
+    #[inline(always)]
+    fn windows(
+        self,
+        _now: &[<Self::Unit as Isa>::W; 2],
+        _beyond: &[<Self::Unit as Isa>::W; 2],
+        _first: usize,
+    ) -> Self::W {
+        unreachable!("there are no windows")
+    }
     /// 0, 1, 2, ... as little-endian integers.
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.

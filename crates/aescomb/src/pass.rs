@@ -95,6 +95,7 @@
 //! |---|---|---|
 //! | `stride` | 1 | n |
 //! | `doubled` | doubled once | doubled n times |
+//! | `multiples` | of the mask | of the mask, or made before |
 //! | `hash` | (hash ^ x) H | the sum of products with powers of H, reduced once for up to 64 blocks |
 //! | `within` | all of a result | what of it belongs to the message |
 //! | `offset` | one step in the Gray code | n steps |
@@ -108,8 +109,10 @@
 //!
 //! - `Position`: depends on the block's place alone. All lanes get the message's, and
 //!   `spread` moves lane l by l blocks.
-//! - `Mask`: the same, `doubled` from block to block; `begin` and `text` make it of the key alone, whatever
-//!   the message, and `spread` moves nothing else: for many messages, masks are made once.
+//! - `Double`: the same, `doubled` from block to block, and `spread` moves nothing else: rows may get it
+//!   from elsewhere.
+//! - `Mask`: the same, and `begin` and `text` make it of the key alone, whatever the message: for many
+//!   messages, masks are made once, and their `multiples` where steps take these alone.
 //! - `Power`: as `Position`, moved by products, which take long: what full rows leave is one row.
 //! - `Once`: lane 0 gets it, the others zeros; after the first block nothing is left of it.
 //! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.

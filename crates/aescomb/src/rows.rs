@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{is_zen4, is_zen5};
-use crate::block::{Aligned, Block, LINE, MAX_LANES, NO_TABLES, Rows, both};
+use crate::block::{Aligned, Block, LINE, MAX_LANES, MAX_UNIT, NO_TABLES, Rows, both};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::counting::first_rounds;
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
@@ -479,6 +479,10 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     first: bool,
     /// Bytes of a row that is not full.
     bytes: usize,
+    /// The masks and their multiples, if these were made.
+    multiples: Option<&'t [Rows; MAX_UNIT]>,
+    /// On Zen 4, asked once: where nothing needs a row's answer, the compiler would still ask.
+    by_sums: bool,
 }
 
 /// A row that is not yet hashed, and the place of its powers.
@@ -539,8 +543,22 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     #[inline(always)]
     fn doubled(&self, x: S::W) -> S::W {
         match S::LANES % 8 {
-            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), is_zen4()),
+            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), self.by_sums),
             _ => x.times_power(self.splat(&both(S::LANES))),
+        }
+    }
+
+    #[inline(always)]
+    fn multiples(&self, mask: S::W, row: usize) -> [S::W; 2] {
+        match self.multiples {
+            Some(made) => {
+                let of = |table: &Rows| self.c.s.load_from(&table[row * S::LANES..]);
+                [of(&made[1]), of(&made[2])]
+            }
+            None => {
+                let twice = mask.double();
+                [(twice ^ mask).swap_bytes(), twice.swap_bytes()]
+            }
         }
     }
 
@@ -631,6 +649,8 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
             late: None,
             first: false,
             bytes,
+            multiples: self.multiples,
+            by_sums: self.by_sums,
         }
     }
 
@@ -754,7 +774,7 @@ unsafe fn all_neighbours<S: Isa, M: Pass, const N: usize>(
             text,
             rows,
             0,
-            w,
+            (w, None),
         )
     };
     for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
@@ -777,39 +797,58 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
     len: usize,
-    state: M::State<UnitOf<S>>,
+    (state, ahead): Begin<S, M>,
 ) -> M::State<UnitOf<S>> {
-    let masks = match const { mask_of::<M>() } {
-        Some(_) => ciphers
-            .masks
-            .filter(|_| rows.start == 0 && rows.end < MASKS),
-        None => None,
-    };
-    if const { waits::<M>() } {
-        let text = (src, dst);
-        // SAFETY: the caller's.
-        return unsafe {
-            match masks {
-                Some(masks) => {
-                    all_at_once::<S, M, true>(ciphers, (hashing, masks), text, rows, &state)
-                }
-                None => {
-                    all_at_once::<S, M, false>(ciphers, (hashing, NO_MASKS), text, rows, &state)
-                }
-            }
+    if const { waits::<M>() || has_masks::<M>() } {
+        let made = match const { is_made::<M>() } {
+            true => ciphers
+                .masks
+                .filter(|_| rows.start == 0 && rows.end < MASKS),
+            false => None,
         };
+        let u = ciphers.unit.s;
+        // SAFETY: the caller's.
+        unsafe {
+            if let Some(made) = made {
+                let masks = Masks::<_, true>::new(u, made, None);
+                return side_by_side::<S, M, true>(
+                    ciphers,
+                    hashing,
+                    (src, dst),
+                    rows,
+                    (&state, masks),
+                );
+            }
+            if const { waits::<M>() || has_windows::<S, M>() } {
+                let windows = match (const { has_windows::<S, M>() }, const { mask_of::<M>() }) {
+                    (true, Some(i)) => ahead.or(Some(Windows::new(u, state.blocks()[i]))),
+                    _ => None,
+                };
+                let masks = Masks::<_, false>::new(u, &NO_MASKS, windows);
+                // What is beyond so few blocks is not asked for.
+                if const { !waits::<M>() }
+                    && ahead.is_none()
+                    && rows.len() <= const { <S::Unit as Isa>::LANES }
+                {
+                    let offset = rows.start * 16;
+                    let text = (src.wrapping_add(offset), dst.wrapping_add(offset));
+                    let (c, rows) = (ciphers.unit, 0..rows.len());
+                    let w = spread::<S::Unit, M>(row(c, hashing, None, None), &state);
+                    return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
+                }
+                return side_by_side::<S, M, false>(
+                    ciphers,
+                    hashing,
+                    (src, dst),
+                    rows,
+                    (&state, masks),
+                );
+            }
+        }
     }
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
-    if const { !ENDS && masks_and_sums::<M>() }
-        && let Some(masks) = masks
-    {
-        // SAFETY: the caller's.
-        return unsafe {
-            masked_rows::<S, M>(ciphers, hashing, masks, (src, dst), rows.end, state)
-        };
-    }
     let mut w;
     if ENDS && !LONG {
         // SAFETY: the caller's.
@@ -920,12 +959,12 @@ pub(crate) const fn waits<M: Pass>() -> bool {
 #[inline(always)]
 unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
-    (hashing, masks): (&Hashing<'_, S::Unit>, Masks<'_, MADE>),
+    hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
-    state: &M::State<UnitOf<S>>,
+    (state, mut masks): (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
 ) -> M::State<UnitOf<S>> {
-    let c = row(ciphers.four, hashing, None, None);
+    let c = masks.beside::<_, M>(row(ciphers.four, hashing, None, None));
     let register = const { <S::Unit as Isa>::LANES };
     let lanes = const { <S::Registers<4> as Isa>::LANES };
     let count = rows.end - rows.start;
@@ -955,26 +994,25 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
         };
     }
     let s = c.c.s;
-    let mut v = masks.first::<_, M>(c, state);
+    let mut v = masks.row::<_, M>(s, spread::<_, M>(c, state), 0);
     let text = Text::<S::Registers<4>, M>::new(src, dst);
     let mut at = rows.start + lanes;
     // SAFETY: so many rows are left from `at` on, here and below.
     unsafe {
         let mut half = text.early(c, &mut v, rows.start);
         while rows.end - at >= lanes {
-            v = masks.row::<_, M>(s, v, at);
+            v = masks.row::<_, M>(s, v, at - rows.start);
             let next = text.early(c, &mut v, at);
             text.late(c, &mut v, half, at - lanes);
             half = next;
             at += lanes;
         }
         let left = rows.end - at;
+        v = masks.row::<_, M>(s, v, at - rows.start);
         if left == 0 {
             text.late(c, &mut v, half, at - lanes);
-            let state = first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
-            return masks.end::<S::Unit, M>(ciphers.unit.s, state, rows.end);
+            return first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
         }
-        v = masks.row::<_, M>(s, v, at);
         let (before, part) = (v, c.part(left * 16));
         let next = text.early(part, &mut v, at);
         text.late(c, &mut v, half, at - lanes);
@@ -988,8 +1026,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
                 (None, _) => c.zero(),
             },
         );
-        let state = first::<_, M, false>(s, hashing.powers.rows, &v, &before, left);
-        masks.end::<S::Unit, M>(ciphers.unit.s, state, rows.end)
+        first::<_, M, false>(s, hashing.powers.rows, &v, &before, left)
     }
 }
 
@@ -1000,13 +1037,13 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
 #[inline(always)]
 unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     c: Uniform<'_, S>,
-    (hashing, masks): (&Hashing<'_, S::Unit>, Masks<'_, MADE>),
+    (hashing, mut masks): (&Hashing<'_, S::Unit>, Masks<'_, S::Unit, MADE>),
     (src, dst, at, count): (*const u8, *mut u8, usize, usize),
     state: &M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let s = c.s;
-    let c = row(c, hashing, None, None);
-    let mut v = masks.first::<S, M>(c, state);
+    let c = masks.beside::<S, M>(row(c, hashing, None, None));
+    let mut v = masks.row::<_, M>(s, spread::<S, M>(c, state), 0);
     let before = v;
     let text = Text::<S, M>::new(src, dst);
     // SAFETY: the caller's.
@@ -1014,11 +1051,13 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
         let half = text.early(c.part(count * 16), &mut v, at);
         text.late(c.part(count * 16), &mut v, half, at);
     }
-    let state = match count == S::LANES {
-        true => first::<S, M, false>(s, hashing.powers.rows, &v, &v, 0),
+    match count == S::LANES {
+        true => {
+            let next = masks.after::<S, M>(s, v, 0);
+            first::<S, M, false>(s, hashing.powers.rows, &v, &next, 0)
+        }
         false => first::<S, M, false>(s, hashing.powers.rows, &v, &before, count),
-    };
-    masks.end::<S::Unit, M>(s.unit(), state, at + count)
+    }
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
@@ -1117,8 +1156,8 @@ pub(crate) struct Ciphers<'k, S: Isa> {
     three: Uniform<'k, S::Registers<3>>,
     two: Uniform<'k, S::Registers<2>>,
     pub unit: Uniform<'k, S::Unit>,
-    /// Those of the key, if they were made: [`Holds::Mask`].
-    masks: Option<Masks<'k, true>>,
+    /// Masks of the key, if they were made: [`Holds::Mask`].
+    masks: Option<&'k [Rows; MAX_UNIT]>,
 }
 
 impl<'k, S: Isa> Ciphers<'k, S> {
@@ -1134,11 +1173,11 @@ impl<'k, S: Isa> Ciphers<'k, S> {
         }
     }
 
-    /// With the masks of all messages under this key, made in this memory.
+    /// Makes the masks of all messages under this key, in this memory.
     #[inline(always)]
-    pub(crate) fn with_masks<M: Pass>(self, masks: &'k mut Rows) -> Self {
+    pub(crate) fn make_masks<M: Pass>(&mut self, masks: &'k mut [Rows; MAX_UNIT]) {
         let Some(i) = (const { mask_of::<M>() }) else {
-            return self;
+            return;
         };
         let (s, unit) = (self.row.s, self.unit);
         // Of any message: they begin with the same mask.
@@ -1149,25 +1188,32 @@ impl<'k, S: Isa> Ciphers<'k, S> {
         let hashing = &Hashing::new(unit.s, powers, 0, 0);
         let c = row(self.row, hashing, None, None);
         let mut x = spread::<S, M>(c, &state).blocks()[i];
-        for row in masks[..MASKS].chunks_exact_mut(S::LANES) {
-            s.store_to(x, row);
+        for at in (0..MASKS).step_by(S::LANES) {
+            s.store_to(x, &mut masks[0][at..]);
+            if const { takes_multiples::<M>() } {
+                let [three, two] = c.multiples(x, 0);
+                s.store_to(three, &mut masks[1][at..]);
+                s.store_to(two, &mut masks[2][at..]);
+            }
             x = c.doubled(x);
         }
-        Ciphers {
-            masks: Some(Masks(masks)),
-            ..self
-        }
+        self.masks = Some(masks);
     }
 }
+
+const NO_MASKS: [Rows; MAX_UNIT] = [NO_TABLES.rows; MAX_UNIT];
 
 /// So many are made: a packet has fewer blocks.
 const MASKS: usize = 4 * MAX_LANES;
 
-/// Which block of state is such a mask.
+/// Which block of state is doubled from block to block.
 pub(crate) const fn mask_of<M: Pass>() -> Option<usize> {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
-        if matches!(M::SHAPE.along().blocks[i], Holds::Mask) {
+        if matches!(
+            M::SHAPE.along().blocks[i],
+            Holds::Mask { .. } | Holds::Double
+        ) {
             return Some(i);
         }
         i += 1;
@@ -1175,112 +1221,323 @@ pub(crate) const fn mask_of<M: Pass>() -> Option<usize> {
     None
 }
 
-/// Whether there is no state but masks and sums: none that goes from register to register.
-const fn masks_and_sums<M: Pass>() -> bool {
+/// Whether that depends on the key alone.
+pub(crate) const fn is_made<M: Pass>() -> bool {
+    match mask_of::<M>() {
+        Some(i) => matches!(M::SHAPE.along().blocks[i], Holds::Mask { .. }),
+        None => false,
+    }
+}
+
+/// Whether steps take multiples of it.
+const fn takes_multiples<M: Pass>() -> bool {
+    match mask_of::<M>() {
+        Some(i) => matches!(M::SHAPE.along().blocks[i], Holds::Mask { multiples: true }),
+        None => false,
+    }
+}
+
+/// Whether [`Masks`] makes it of each message, by windows.
+pub(crate) const fn has_windows<S: Isa, M: Pass>() -> bool {
+    S::WINDOWS && mask_of::<M>().is_some() && !is_made::<M>()
+}
+
+/// Whether there is no state but such and sums: nothing goes from register to register.
+pub(crate) const fn has_masks<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
-        if !matches!(M::SHAPE.along().blocks[i], Holds::Mask | Holds::Sum) {
+        if !matches!(
+            M::SHAPE.along().blocks[i],
+            Holds::Mask { .. } | Holds::Double | Holds::Sum
+        ) {
             return false;
         }
         i += 1;
     }
-    true
+    mask_of::<M>().is_some()
 }
 
-/// [`all_rows`] of a whole message whose masks were made, and one more. (On Zen 4, to make them of each other
-/// takes a third of the time of AES, and the first ones as long as a row.)
+/// [`all_rows`] with masks, or of a mode that [`waits`].
 ///
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn masked_rows<S: Isa, M: Pass>(
+unsafe fn side_by_side<S: Isa, M: Pass, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
-    masks: Masks<'_, true>,
+    text: (*const u8, *mut u8),
+    rows: Range<usize>,
+    begin: (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
+) -> M::State<UnitOf<S>> {
+    // SAFETY: the caller's.
+    unsafe {
+        match const { waits::<M>() } {
+            true => all_at_once::<S, M, MADE>(ciphers, hashing, text, rows, begin),
+            false => masked_rows::<S, M, MADE>(ciphers, hashing, text, rows, begin),
+        }
+    }
+}
+
+/// [`all_rows`] of such a mode, whose messages do not end with their rows.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
+    ciphers: &Ciphers<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
-    rows: usize,
-    state: M::State<UnitOf<S>>,
+    rows: Range<usize>,
+    (state, mut masks): (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
 ) -> M::State<UnitOf<S>> {
     let (s, u) = (ciphers.row.s, ciphers.unit.s);
-    let mut at = 0;
-    let c = row(ciphers.row, hashing, None, None);
-    let mut v = masks.first::<S, M>(c, &state);
-    let text = Text::<S, M>::new(src, dst);
-    while rows - at >= S::LANES {
-        v = masks.row::<S, M>(s, v, at);
-        // SAFETY: so many rows are left from `at` on, here and below.
-        unsafe { text.step(c, &mut v, at) };
-        at += S::LANES;
-    }
-    let mut w = M::State::from_fn(
-        #[inline(always)]
-        |i| v.blocks().get(i).map_or(u.splat(&[0; 16]), |x| s.sum(*x)),
+    let (c, unit) = (
+        row(ciphers.row, hashing, None, None),
+        row(ciphers.unit, hashing, None, None),
     );
+    // The text of the masks.
+    let offset = rows.start * 16;
+    let (src, dst) = (src.wrapping_add(offset), dst.wrapping_add(offset));
+    let (mut at, count) = (0, rows.end - rows.start);
+    let mut w = spread::<S::Unit, M>(unit, state);
+    if count >= S::LANES {
+        let mut v = spread::<S, M>(c, state);
+        let text = Text::<S, M>::new(src, dst);
+        while count - at >= S::LANES {
+            v = masks.row::<S, M>(s, v, at);
+            // SAFETY: so many rows are left from `at` on, here and below.
+            unsafe { text.step(c, &mut v, at) };
+            at += S::LANES;
+        }
+        w = M::State::from_fn(
+            #[inline(always)]
+            |i| v.blocks().get(i).map_or(unit.zero(), |x| s.sum(*x)),
+        );
+    }
     let text = Text::<S::Unit, M>::new(src, dst);
-    let c = row(ciphers.unit, hashing, None, None);
-    while rows - at >= <S::Unit as Isa>::LANES {
+    while MADE && count - at >= <S::Unit as Isa>::LANES {
         w = masks.row::<S::Unit, M>(u, w, at);
         // SAFETY: as above.
-        unsafe { text.step(c, &mut w, at) };
+        unsafe { text.step(unit, &mut w, at) };
         at += <S::Unit as Isa>::LANES;
     }
-    let before = w;
-    let left = rows - at;
-    if left > 0 {
-        w = masks.row::<S::Unit, M>(u, w, at);
-        // SAFETY: as above.
-        unsafe { text.step(c.part(left * 16), &mut w, at) };
-    }
-    let state = first::<S::Unit, M, true>(u, &[], &w, &before, left);
-    masks.end::<S::Unit, M>(u, state, rows)
-}
-
-/// Masks of the blocks of a message, if they were `MADE` before; otherwise a row's come of the one before.
-#[derive(Clone, Copy)]
-struct Masks<'k, const MADE: bool>(&'k Rows);
-
-const NO_MASKS: Masks<'static, false> = Masks(&NO_TABLES.rows);
-
-impl<const MADE: bool> Masks<'_, MADE> {
-    /// The state of the first row. (Of masks that were made, the compiler drops what would make them.)
-    #[inline(always)]
-    fn first<S: Isa, M: Pass>(
-        self,
-        c: Neighbours<'_, '_, S, false>,
-        state: &M::State<UnitOf<S>>,
-    ) -> M::State<S::W> {
-        self.row::<S, M>(c.c.s, spread::<S, M>(c, state), 0)
-    }
-
-    /// The state of a row that begins with block `at`.
-    #[inline(always)]
-    fn row<S: Isa, M: Pass>(self, s: S, state: M::State<S::W>, at: usize) -> M::State<S::W> {
-        match MADE {
-            true => masked::<M, _>(state, s.load_from(&self.0[at..])),
-            false => state,
+    if MADE {
+        let (before, left) = (w, count - at);
+        if left > 0 {
+            w = masks.row::<S::Unit, M>(u, w, at);
+            // SAFETY: as above.
+            unsafe { text.step(unit.part(left * 16), &mut w, at) };
         }
+        let state = first::<S::Unit, M, true>(u, &[], &w, &before, left);
+        return masked::<M, _>(state, u.splat(&masks.made[0][count]));
     }
-
-    /// The state after the rows, before block `at`.
-    #[inline(always)]
-    fn end<U: Isa, M: Pass>(self, u: U, state: M::State<U::W>, at: usize) -> M::State<U::W> {
-        match MADE {
-            true => masked::<M, _>(state, u.splat(&self.0[at])),
-            false => state,
+    let register = const { <S::Unit as Isa>::LANES };
+    let (windows, text) = (&mut masks.windows, (src, dst));
+    // SAFETY: as above.
+    unsafe {
+        if S::LANES > 4 * register && count - at > 4 * register {
+            let span = at..at + 4 * register;
+            w = windows_part::<S::Registers<4>, M>(ciphers.four, hashing, windows, text, span, w);
+            at += 4 * register;
+        }
+        let (h, span) = (hashing, at..count);
+        if span.len() <= register {
+            windows_part::<S::Unit, M>(ciphers.unit, h, windows, text, span, w)
+        } else if span.len() <= 2 * register {
+            windows_part::<S::Registers<2>, M>(ciphers.two, h, windows, text, span, w)
+        } else if span.len() <= 3 * register {
+            windows_part::<S::Registers<3>, M>(ciphers.three, h, windows, text, span, w)
+        } else {
+            windows_part::<S::Registers<4>, M>(ciphers.four, h, windows, text, span, w)
         }
     }
 }
 
-/// The state with this mask.
+/// What is left of a message, in a row that has room for it, with masks by windows.
+///
+/// # Safety
+/// The text has its blocks.
 #[inline(always)]
-fn masked<M: Pass, W: Wide>(state: M::State<W>, mask: W) -> M::State<W> {
+unsafe fn windows_part<S: Isa, M: Pass>(
+    c: Uniform<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    windows: &mut Windows<S::Unit>,
+    text: (*const u8, *mut u8),
+    rows: Range<usize>,
+    state: M::State<UnitOf<S>>,
+) -> M::State<UnitOf<S>> {
+    let v = M::State::from_fn(
+        #[inline(always)]
+        |i| match state.blocks().get(i) {
+            Some(x) => c.s.widen(*x),
+            None => c.s.splat(&[0; 16]),
+        },
+    );
+    let v = masked::<M, _>(v, windows.row(c.s, rows.start));
+    // SAFETY: the caller's.
+    unsafe { windows_row::<S, M>(c, hashing, windows, text, rows, v) }
+}
+
+/// The same from the state of the row on.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn windows_row<S: Isa, M: Pass>(
+    c: Uniform<'_, S>,
+    hashing: &Hashing<'_, S::Unit>,
+    windows: &Windows<S::Unit>,
+    (src, dst): (*const u8, *mut u8),
+    rows: Range<usize>,
+    before: M::State<S::W>,
+) -> M::State<UnitOf<S>> {
+    let (s, mut v, left) = (c.s, before, rows.len());
+    if left > 0 {
+        let c = row(c, hashing, None, None).part(left * 16);
+        // SAFETY: the caller's.
+        unsafe { Text::<S, M>::new(src, dst).step(c, &mut v, rows.start) };
+    }
+    let next = match left == S::LANES {
+        true => masked::<M, _>(v, s.widen(windows.after::<S>(rows.start))),
+        false => before,
+    };
+    first::<S, M, false>(s, &[], &v, &next, left % S::LANES)
+}
+
+/// Masks of neighbouring blocks: `MADE` before, or by windows, where there are [`Isa::WINDOWS`]. Otherwise
+/// each row makes those of the next.
+#[derive(Clone, Copy)]
+struct Masks<'k, U: Isa, const MADE: bool> {
+    made: &'k [Rows; MAX_UNIT],
+    windows: Windows<U>,
+}
+
+impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
+    #[inline(always)]
+    fn new(u: U, made: &'k [Rows; MAX_UNIT], windows: Option<Windows<U>>) -> Self {
+        let none = [u.splat(&[0; 16]); 2];
+        let none = Windows {
+            now: none,
+            beyond: none,
+        };
+        Masks {
+            made,
+            windows: windows.unwrap_or(none),
+        }
+    }
+
+    /// Rows with their multiples, if they were made.
+    #[inline(always)]
+    fn beside<'c, 't, S: Isa<Unit = U>, M: Pass>(
+        &self,
+        c: Neighbours<'c, 't, S, false>,
+    ) -> Neighbours<'c, 't, S, false>
+    where
+        'k: 't,
+    {
+        let multiples = match MADE && const { takes_multiples::<M>() } {
+            true => Some(self.made),
+            false => None,
+        };
+        Neighbours { multiples, ..c }
+    }
+
+    /// After a row of `S` from block `at` on, a state that has the next block's mask in the first lane.
+    #[inline(always)]
+    fn after<S: Isa<Unit = U>, M: Pass>(
+        &self,
+        s: S,
+        state: M::State<S::W>,
+        at: usize,
+    ) -> M::State<S::W> {
+        let mask = match MADE {
+            true => s.unit().load_from(&self.made[0][at + S::LANES..]),
+            false if const { has_windows::<S, M>() } => self.windows.after::<S>(at),
+            false => return state,
+        };
+        masked::<M, _>(state, s.widen(mask))
+    }
+
+    /// The state of the row of `S` that begins with block `at`, which comes after the row before.
+    #[inline(always)]
+    fn row<S: Isa<Unit = U>, M: Pass>(
+        &mut self,
+        s: S,
+        state: M::State<S::W>,
+        at: usize,
+    ) -> M::State<S::W> {
+        let masks = match MADE {
+            true => s.load_from(&self.made[0][at..]),
+            false if const { has_windows::<S, M>() } => self.windows.row(s, at),
+            false => return state,
+        };
+        masked::<M, _>(state, masks)
+    }
+}
+
+/// The state with these masks, if it has any.
+#[inline(always)]
+fn masked<M: Pass, W: Wide>(state: M::State<W>, masks: W) -> M::State<W> {
     M::State::from_fn(
         #[inline(always)]
         |i| match state.blocks().get(i) {
             Some(x) if const { mask_of::<M>() } != Some(i) => *x,
-            _ => mask,
+            _ => masks,
         },
     )
+}
+
+/// The state of a message's first block, in all lanes, and its windows if they were made ahead.
+pub(crate) type Begin<S, M> = (
+    <M as Pass>::State<UnitOf<S>>,
+    Option<Windows<<S as Isa>::Unit>>,
+);
+
+/// Neighbouring blocks each of which is twice the one before: any register by one shuffle.
+#[derive(Clone, Copy)]
+pub(crate) struct Windows<U: Isa> {
+    /// Eight blocks, and what is beyond them.
+    now: [U::W; 2],
+    beyond: [U::W; 2],
+}
+
+impl<U: Isa<Unit = U>> Windows<U> {
+    /// From the first block, in all lanes.
+    #[inline(always)]
+    pub(crate) fn new(u: U, first: U::W) -> Self {
+        const { assert!(!U::WINDOWS || U::LANES == 4) };
+        let halves = u.splat(&[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
+        let places = u.iota().shuffle(halves);
+        let next = places.add_halves(u.splat(&both(4)));
+        Windows::beginning([first.times_power(places), first.times_power(next)])
+    }
+
+    #[inline(always)]
+    fn beginning(now: [U::W; 2]) -> Self {
+        let beyond = [now[0].beyond(), now[1].beyond()];
+        Windows { now, beyond }
+    }
+
+    /// After a row of `S` from block `at` on, the next register.
+    #[inline(always)]
+    fn after<S: Isa<Unit = U>>(&self, at: usize) -> U::W {
+        let registers = const { S::LANES / U::LANES };
+        let which = registers % 2;
+        self.now[which].window(self.beyond[which], (at / U::LANES + registers) / 2 % 8)
+    }
+
+    /// A row from block `at` on, which comes after the row before. (Of one or three registers, the last.)
+    #[inline(always)]
+    fn row<S: Isa<Unit = U>>(&mut self, s: S, at: usize) -> S::W {
+        let Windows { now, beyond } = self;
+        let row = s.windows(now, beyond, at / U::LANES % 16);
+        // Of the next 64 blocks.
+        if (at + S::LANES).is_multiple_of(64) {
+            let [first, second] = [now[0].window(beyond[0], 8), now[1].window(beyond[1], 8)];
+            *self = Windows::beginning([first, second]);
+        }
+        row
+    }
 }
 
 #[inline(always)]
@@ -1297,6 +1554,8 @@ fn row<'k, 't, S: Isa>(
         late,
         first: false,
         bytes: 0,
+        multiples: None,
+        by_sums: is_zen4(),
     }
 }
 
@@ -1346,7 +1605,8 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
             };
             match holds {
                 Holds::Position
-                | Holds::Mask
+                | Holds::Double
+                | Holds::Mask { .. }
                 | Holds::Power
                 | Holds::Offset
                 | Holds::Counter { .. }
@@ -1356,9 +1616,11 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 }
                 Holds::Offset if left > 0 => s.first(*then) ^ u.splat(&tables[left - 1]),
                 Holds::Offset => s.first(*then),
-                Holds::Position | Holds::Mask | Holds::Power | Holds::Counter { .. } => {
-                    u.splat(&lane(s, *then, left))
-                }
+                Holds::Position
+                | Holds::Double
+                | Holds::Mask { .. }
+                | Holds::Power
+                | Holds::Counter { .. } => u.splat(&lane(s, *then, left)),
                 Holds::Hash { .. } => s.first(*now),
                 // Of a message without rows.
                 Holds::Once => u.splat(&lane(s, *now, 0)),

@@ -153,8 +153,10 @@ pub(crate) enum Link {
 pub(crate) enum Holds {
     /// What depends on the block's place in the message alone.
     Position,
-    /// The same of all messages under a key: it is doubled from block to block ([`Cipher::doubled`]).
-    Mask,
+    /// The same, and it is doubled from block to block ([`Cipher::doubled`]).
+    Double,
+    /// The same, of all messages under a key; whether steps take its [`Cipher::multiples`] and not itself.
+    Mask { multiples: bool },
     /// What depends on the place, and `spread` and steps move it by products ([`Cipher::scaled`]).
     Power,
     /// What depends on the place, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the

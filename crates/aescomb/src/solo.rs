@@ -292,14 +292,15 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
                 _ => None,
             };
             let places = places.as_ref();
+            let begin = (state, None);
             // SAFETY: they are inside the text.
             let state = unsafe {
                 match const { M::SHAPE.along().ends_alike } {
                     true => all_rows::<S, M, LONG, true>(
-                        ciphers, hashing, places, text, rows, len, state,
+                        ciphers, hashing, places, text, rows, len, begin,
                     ),
                     false => all_rows::<S, M, LONG, false>(
-                        ciphers, hashing, places, text, rows, len, state,
+                        ciphers, hashing, places, text, rows, len, begin,
                     ),
                 }
             };

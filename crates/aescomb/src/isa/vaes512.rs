@@ -1,14 +1,14 @@
 //! VAES on 512-bit registers with AVX-512: four blocks in a register, sixteen or
 //! thirty-two in flight.
 //!
-//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ and
-//! AVX-512 F, BW and VL, and BMI2.
+//! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ, BMI2,
+//! GFNI and AVX-512 F, BW, VL and VBMI.
 #![allow(unsafe_code)]
 
 use super::Starts;
 use super::x86::vector::{Vector, operations};
 use super::x86::{InstructionSet, X86, runs};
-use crate::block::{Block, LINE};
+use crate::block::{Aligned, Block, LINE};
 use crate::detect;
 #[cfg(feature = "research")]
 use crate::isa::PART;
@@ -34,7 +34,10 @@ unsafe impl InstructionSet for Avx512 {
         detect::vaes512()
     }
 
-    runs! { "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl", __m512i }
+    runs! {
+        "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,gfni,avx512f,avx512bw,avx512vl,avx512vbmi",
+        __m512i
+    }
 }
 
 /// The first `len` bytes of a block.
@@ -96,6 +99,45 @@ unsafe fn hold(x: &mut __m512i) {
     };
 }
 
+/// The eight higher and the eight lower bits of a byte's product with x^7 + x^2 + x + 1, as matrices of
+/// `vgf2p8affineqb`: the last byte has what makes bit 0.
+const HIGH_AND_LOW: Block = {
+    let mut out = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        // Bit i of the product has bits i, i - 1, i - 2 and i - 7 of the byte.
+        let mut from = 0;
+        while from < 8 {
+            if from <= i && matches!(i - from, 0 | 1 | 2 | 7) {
+                out[15 - i] |= 1 << from;
+            }
+            from += 1;
+        }
+        i += 1;
+    }
+    out
+};
+
+/// Where the bytes of window `n` are: in the block, or 64 and more, in what is beyond it.
+static PLACES: Aligned<[[u8; 64]; 9]> = {
+    let mut out = [[0; 64]; 9];
+    let mut n = 0;
+    while n < 9 {
+        let mut i = 0;
+        while i < 64 {
+            let (block, byte) = (i / 16 * 16, i % 16);
+            out[n][i] = match byte {
+                0 if n > 0 => 64 + block + 16 - n,
+                _ if byte > n || n == 0 => i - n,
+                _ => 64 + block + 7 + byte - n,
+            } as u8;
+            i += 1;
+        }
+        n += 1;
+    }
+    Aligned(out)
+};
+
 impl Vector for __m512i {
     const BLOCKS: usize = 4;
 
@@ -109,7 +151,7 @@ impl Vector for __m512i {
     }
 
     operations! {
-        "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl":
+        "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,gfni,avx512f,avx512bw,avx512vl,avx512vbmi":
         aesenc = _mm512_aesenc_epi128;
         aesenclast = _mm512_aesenclast_epi128;
         aesdec = _mm512_aesdec_epi128;
@@ -304,6 +346,27 @@ impl Vector for __m512i {
             let places = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
             _mm512_maskz_permutexvar_epi64(0b0101_0101, places, four)
         }
+    }
+
+    const WINDOWS: bool = true;
+
+    // Times x^8, a block is one byte up, and its highest byte b comes back as two: the lower eight bits of
+    // b (x^7 + x^2 + x + 1), and the others, which go to what was the lowest byte before. So byte 0 of
+    // the product is the first of these two, and all others are bytes of one string, on which the block is a
+    // window. `beyond` has the string's next eight bytes, and then what is byte 0 in each of eight windows.
+    #[inline(always)]
+    unsafe fn beyond(self) -> Self {
+        unsafe {
+            let top = _mm512_shuffle_epi32::<0b11_10_11_10>(self);
+            let over = _mm512_gf2p8affine_epi64_epi8::<0>(top, Self::splat(&HIGH_AND_LOW));
+            let strings = _mm512_maskz_alignr_epi8::<9>(0x00ff_00ff_00ff_00ff, self, over);
+            _mm512_xor_si512(over, strings)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn window(self, beyond: Self, n: usize) -> Self {
+        unsafe { _mm512_permutex2var_epi8(self, Self::load(PLACES.0[n].as_ptr()), beyond) }
     }
 
     #[inline(always)]

@@ -582,6 +582,26 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
         unsafe { Words::numbers(numbers) }
     }
 
+    const WINDOWS: bool = S::V::WINDOWS;
+
+    #[inline(always)]
+    fn windows(
+        self,
+        now: &[Words<S::V, 1>; 2],
+        beyond: &[Words<S::V, 1>; 2],
+        first: usize,
+    ) -> Self::W {
+        let mut out = self.splat(&[0; 16]);
+        let mut u = 0;
+        while u < U {
+            let (now, beyond) = (now[u % 2].0[0], beyond[u % 2].0[0]);
+            // SAFETY: values of the vector type exist.
+            out.0[u] = unsafe { now.window(beyond, (first + u) / 2 % 8) };
+            u += 1;
+        }
+        out
+    }
+
     #[inline(always)]
     fn iota(self) -> Self::W {
         const { assert!(Self::LANES <= IOTA.len()) };

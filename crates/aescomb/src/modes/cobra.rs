@@ -104,7 +104,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         aes_128: true,
         tail: Tail::Short,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Mask, Holds::Previous, Holds::Sum],
+            blocks: &[Holds::Mask { multiples: true }, Holds::Previous, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             tables: if SEAL { 2 } else { 0 },
@@ -152,10 +152,9 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         c: &C,
         [mask, v, _]: &mut [C::W; 3],
         [x0, x1]: [C::W; 2],
-        _: usize,
+        row: usize,
     ) -> [C::W; HALF] {
-        let twice = mask.double();
-        let (rho, sigma) = ((twice ^ *mask).swap_bytes(), twice.swap_bytes());
+        let [rho, sigma] = c.multiples(*mask, row);
         *mask = c.doubled(*mask);
         if SEAL {
             *v = c.horner::<Plain>(*v, inner(c, x0) ^ x1.swap_bytes(), 1);

@@ -82,7 +82,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         aes_128: true,
         tail: Tail::Filled,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Mask, Holds::Previous, Holds::Sum],
+            blocks: &[Holds::Mask { multiples: true }, Holds::Previous, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             ..Along::NO
@@ -146,11 +146,15 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn early<C: Cipher>(c: &C, state: &mut [C::W; 3], [x, _]: [C::W; 2], _: usize) -> [C::W; HALF] {
-        let after = state[0].double();
-        let before = (after ^ state[0]).swap_bytes();
+    fn early<C: Cipher>(
+        c: &C,
+        state: &mut [C::W; 3],
+        [x, _]: [C::W; 2],
+        row: usize,
+    ) -> [C::W; HALF] {
+        let [before, after] = c.multiples(state[0], row);
         state[0] = c.doubled(state[0]);
-        first_layer::<C, SEAL>(c, state, x, before, after.swap_bytes())
+        first_layer::<C, SEAL>(c, state, x, before, after)
     }
 
     #[inline(always)]

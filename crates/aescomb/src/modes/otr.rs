@@ -74,7 +74,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     const SHAPE: Shape = Shape {
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position, Holds::Sum],
+            blocks: &[Holds::Double, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             ..Along::NO

@@ -49,7 +49,7 @@ impl Pass for Mac {
     const SHAPE: Shape = Shape {
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Mask, Holds::Sum],
+            blocks: &[Holds::Mask { multiples: false }, Holds::Sum],
             solo_from: 0,
             lanes_below: 576,
             ..Along::NO

@@ -66,7 +66,7 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
     const SHAPE: Shape = Shape {
         tail: Tail::Stolen,
         feed: Feed::Blocks(Along {
-            blocks: &[Holds::Position],
+            blocks: &[Holds::Double],
             solo_from: 0,
             lanes_below: 576,
             ..Along::NO

@@ -544,14 +544,15 @@ fn empty_messages_among_others() {
     });
 }
 
-/// Some of a batch have as many blocks, or pairs of blocks, as a key's tables have, and one more or less.
+/// Some of a batch have as many blocks, or pairs of blocks, as a key's tables have, or as are made at once of
+/// others, and one more or less.
 #[test]
 fn messages_as_long_as_tables() {
     let heap = Heap::new(None);
     let mut draw = Draw::new(12);
     let mut lens = Vec::new();
     for row in [16, 32] {
-        for rows in [127, 128, 129] {
+        for rows in [63, 64, 65, 127, 128, 129] {
             lens.extend([0, 1, row - 1].map(|more| row * rows + more));
         }
     }

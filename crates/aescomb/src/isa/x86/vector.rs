@@ -139,6 +139,17 @@ pub(crate) trait Vector: Copy + 'static {
     /// The last block in the place of every block.
     unsafe fn last_everywhere(self) -> Self;
 
+    /// Whether there are the next two: [`Wide::beyond`](crate::isa::Wide::beyond) and `window`.
+    const WINDOWS: bool = false;
+    #[inline(always)]
+    unsafe fn beyond(self) -> Self {
+        unreachable!("there are no windows")
+    }
+    #[inline(always)]
+    unsafe fn window(self, _beyond: Self, _n: usize) -> Self {
+        unreachable!("there are no windows")
+    }
+
     // Of several registers: see `several`.
 
     /// `key` added to each.

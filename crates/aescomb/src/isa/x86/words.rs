@@ -133,6 +133,16 @@ impl<V: Vector, const U: usize> Wide for Words<V, U> {
     }
 
     #[inline(always)]
+    fn beyond(self) -> Self {
+        Words(each!(self.0, a => a.beyond()))
+    }
+
+    #[inline(always)]
+    fn window(self, beyond: Self, n: usize) -> Self {
+        Words(each!(self.0, beyond.0, a, b => a.window(b, n)))
+    }
+
+    #[inline(always)]
     fn shift_left(self, n: Self) -> Self {
         Words(each!(self.0, n.0, a, n => a.shift_left(n)))
     }
