@@ -88,8 +88,7 @@ pub(crate) trait Cipher: Copy {
     /// Three times and twice a mask in reverse byte order, as blocks; of row `row`.
     #[inline(always)]
     fn multiples(&self, mask: Self::W, _row: usize) -> [Self::W; 2] {
-        let twice = mask.double();
-        [(twice ^ mask).swap_bytes(), twice.swap_bytes()]
+        three_and_two(mask)
     }
 
     /// `x`, which is multiplied by the first constant of the key from block to block,
@@ -156,6 +155,13 @@ pub(crate) trait Cipher: Copy {
     fn zero(&self) -> Self::W {
         self.splat(&[0; 16])
     }
+}
+
+/// What [`Cipher::multiples`] gives where nothing was made before.
+#[inline(always)]
+pub(crate) fn three_and_two<W: Wide>(mask: W) -> [W; 2] {
+    let twice = mask.double();
+    [(twice ^ mask).swap_bytes(), twice.swap_bytes()]
 }
 
 /// Of a [`Cipher`] whose lanes are not those of its `c`, what is the same.

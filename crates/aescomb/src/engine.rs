@@ -350,7 +350,7 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
     let mut lanes = Lanes::<1, 0>::new();
     let verdicts = verdict.map(core::slice::from_mut);
     let jobs = core::slice::from_ref(job);
-    let used = lanes.take::<G>((1, 1), &mut Only, jobs, false, true);
+    let used = lanes.take::<_, G>(n, 1, &mut Only, jobs, (false, true));
     let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts, (None, None));
     let keys = n.keys(key, G::First::SHAPE.uses);
     // Made where it is: it is large.
@@ -673,7 +673,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         if let Some(coming) = &mut coming {
             coming.rest(s);
         }
-        let used = lanes.take::<G>((S::LANES, most), &mut queue, jobs, own_keys, alike.data());
+        let used = lanes.take::<S, G>(s, most, &mut queue, jobs, (own_keys, alike.data()));
         if let Some(coming) = &mut coming {
             coming.go_on(s, queue.iter());
         }
@@ -1259,7 +1259,7 @@ fn passes<S: Isa, G: Program, const L: usize, const IDLE: usize>(
 ) {
     pass::<S, G::First, G, L, IDLE>(s, group, group_keys, by_rows);
     if const { G::TWO } {
-        group.again::<G::Second>();
+        group.again::<S, G::Second>(s);
         pass::<S, G::Second, G::Second, L, IDLE>(s, group, group_keys, by_rows);
     }
 }

@@ -49,33 +49,20 @@ struct Component {
 }
 
 /// What is seen of messages while they are read one after the other.
+#[derive(Default)]
 struct Seen {
-    alike: bool,
-    /// Rows of the last one, in this pass and in the one after it; the highest bit is set where any
-    /// had more than the one before it.
-    least: usize,
-    least_after: usize,
-    rises: usize,
-    /// Not 0 where rows leave something, where there is associated data, and where messages differ.
-    left: usize,
+    /// Not 0 where there is associated data, and where messages differ.
     data: usize,
     differs: usize,
-    same: usize,
 }
 
 impl Seen {
     #[inline(always)]
-    fn new(alike: bool) -> Self {
-        Seen {
-            alike,
-            least: usize::MAX >> 1,
-            least_after: usize::MAX >> 1,
-            rises: 0,
-            left: 0,
-            data: 0,
-            differs: 0,
-            same: 0,
-        }
+    fn add(&mut self, job: &Job, first: &Job) {
+        self.data |= job.data_len;
+        self.differs |= (job.nonce_len ^ first.nonce_len) as usize
+            | (job.tag_len ^ first.tag_len) as usize
+            | job.data_len ^ first.data_len;
     }
 }
 
@@ -174,38 +161,62 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
-    /// Gives the first lanes messages, at most `room`, and those up to `lanes` nothing; how many have
-    /// one. `alike`: nonces, associated data and tags are of the same lengths in all. Out of line:
-    /// scalar code that needs all registers, and the same for all instruction sets. What is written
-    /// here is what every message costs: all else is read where its job is.
-    #[inline(never)]
-    pub(crate) fn take<G: Program>(
+    /// Gives the first lanes messages, at most `room`, and the others nothing; how many have one.
+    /// `alike`: nonces, associated data and tags are of the same lengths in all.
+    #[inline(always)]
+    pub(crate) fn take<S: Isa, G: Program>(
         &mut self,
-        (lanes, room): (usize, usize),
+        s: S,
+        room: usize,
+        messages: &mut impl Source,
+        jobs: &[Job],
+        (own_keys, alike): (bool, bool),
+    ) -> usize {
+        let used = self.fill::<G>(room, messages, jobs, own_keys, alike);
+        if used < S::LANES {
+            self.job[used..S::LANES].fill(&EMPTY);
+            self.len[used..S::LANES].fill(0);
+            self.dst[used..S::LANES].fill(nowhere());
+        }
+        if !self.lay_out::<S, G::First, G::Second>(s, used) {
+            self.sort(used);
+            self.read::<G::First>(used, G::AGAIN);
+            self.lay_out::<S, G::First, G::Second>(s, used);
+        }
+        used
+    }
+
+    /// Gives lanes their messages. Out of line: scalar code that needs all registers, and the same for
+    /// all instruction sets. All else is read where its job is, or worked out for all lanes at once.
+    #[inline(never)]
+    fn fill<G: Program>(
+        &mut self,
+        room: usize,
         messages: &mut impl Source,
         jobs: &[Job],
         own_keys: bool,
         alike: bool,
     ) -> usize {
         assert!(room <= L);
-        let mut seen = Seen::new(alike);
+        let mut seen = Seen::default();
         let used = messages.take(
             room,
             #[inline(always)]
             |l, i| {
                 let job = &jobs[i as usize];
                 self.job[l] = job;
-                self.read_job::<G::First, G::Second>(l, job, G::AGAIN, &mut seen);
+                self.read_job::<G::First>(l, job, G::AGAIN);
+                if const { uses_header::<G::First>() } && !alike {
+                    // SAFETY: the first lane has a job, borrowed meanwhile.
+                    seen.add(job, unsafe { &*self.job[0] });
+                }
             },
         );
         assert!(used > 0);
-        if !self.saw(seen) {
-            self.sort(used);
-            self.read::<G::First, G::Second>(used, alike, G::AGAIN);
-        }
-        if used < lanes {
-            self.empty(used, lanes);
-        }
+        // SAFETY: as above.
+        let data = seen.data | unsafe { (*self.job[0]).data_len };
+        self.alike = seen.differs == 0;
+        self.component.any = data > 0;
         if own_keys {
             for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
                 // SAFETY: lanes have a job.
@@ -258,101 +269,73 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
-    /// Leaves lanes `from..to` without a message.
-    #[inline(never)]
-    fn empty(&mut self, from: usize, to: usize) {
-        self.job[from..to].fill(&EMPTY);
-        for numbers in [
-            &mut self.rows,
-            &mut self.len,
-            &mut self.left,
-            &mut self.left_second,
-        ] {
-            numbers[from..to].fill(0);
-        }
-        self.rest[from..to].fill(nowhere());
-        self.end[from..to].fill(nowhere());
-    }
-
-    /// Reads what the jobs of the lanes in use say: see `saw`.
+    /// Reads where the texts of lanes in use are.
     #[inline(always)]
-    fn read<M: Pass, After: Pass>(&mut self, used: usize, alike: bool, again: bool) -> bool {
-        let mut seen = Seen::new(alike);
+    fn read<M: Pass>(&mut self, used: usize, again: bool) {
         for l in 0..used {
             // SAFETY: lanes have a job, borrowed meanwhile.
-            let job = unsafe { &*self.job[l] };
-            self.read_job::<M, After>(l, job, again, &mut seen);
+            self.read_job::<M>(l, unsafe { &*self.job[l] }, again);
         }
-        self.saw(seen)
     }
 
-    /// Reads what the `job` of lane `l` says, for this pass and the one `After` it.
     #[inline(always)]
-    fn read_job<M: Pass, After: Pass>(
-        &mut self,
-        l: usize,
-        job: &Job,
-        again: bool,
-        seen: &mut Seen,
-    ) {
+    fn read_job<M: Pass>(&mut self, l: usize, job: &Job, again: bool) {
         one_by_one();
-        let after = rows::<After>(job.len);
-        let rows = rows::<M>(job.len);
-        seen.rises |= seen.least.wrapping_sub(rows) | seen.least_after.wrapping_sub(after);
-        (seen.least, seen.least_after) = (rows, after);
-        if const { M::SHAPE.header > 0 } {
-            self.len[l] = job.len;
-        }
-        seen.left |= self.leave::<M>(l, job, rows, again);
+        self.len[l] = job.len;
         (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
-        self.rows[l] = rows;
-        if in_lines::<M>() {
-            seen.same += usize::from((job.dst.addr() ^ self.dst[0].addr()) & SET == 0);
-        }
-        if const { M::SHAPE.header > 0 || M::SHAPE.data.is_some() || M::SHAPE.tag } && !seen.alike {
-            // SAFETY: the first lane has a job, borrowed meanwhile.
-            let first = unsafe { &*self.job[0] };
-            seen.data |= job.data_len;
-            seen.differs |= (job.nonce_len ^ first.nonce_len) as usize
-                | (job.tag_len ^ first.tag_len) as usize
-                | job.data_len ^ first.data_len;
-        }
     }
 
-    /// Remembers what was seen of the messages; whether no lane has more rows than the one before
-    /// it, in this pass and in the one after it.
-    #[inline(always)]
-    fn saw(&mut self, seen: Seen) -> bool {
-        // SAFETY: the first lane has a job, borrowed meanwhile.
-        let data = seen.data | unsafe { (*self.job[0]).data_len };
-        (self.leaves, self.same, self.alike) = (seen.left > 0, seen.same, seen.differs == 0);
-        self.component.any = data > 0;
-        seen.rises <= usize::MAX >> 1
+    /// Works out what rows there are and what they leave, of all lanes at once; whether no lane has more
+    /// rows than the one before it, in this pass and in the one `After` it.
+    #[inline(never)]
+    fn lay_out<S: Isa, M: Pass, After: Pass>(&mut self, s: S, used: usize) -> bool {
+        s.enter(
+            #[inline(always)]
+            || self.lay_out_all::<S, M, After>(used),
+        )
     }
 
-    /// What `rows` rows leave of lane `l`'s text: how many bytes.
     #[inline(always)]
-    fn leave<M: Pass>(&mut self, l: usize, job: &Job, rows: usize, again: bool) -> usize {
-        if const { matches!(M::SHAPE.tail, Tail::None) } {
-            return 0;
+    fn lay_out_all<S: Isa, M: Pass, After: Pass>(&mut self, used: usize) -> bool {
+        const { assert!(S::LANES <= L) };
+        // The compiler makes vectors of a loop only if it does not know how often that runs.
+        let lanes = core::hint::black_box(S::LANES).min(L);
+        let first = self.dst[0].addr();
+        // The highest bit is set where a lane has more rows than the one before it.
+        let (mut rises, mut before, mut before_after) = (0, usize::MAX >> 1, usize::MAX >> 1);
+        let (mut same, mut leaves) = (0, 0);
+        for l in 0..lanes {
+            let (len, dst) = (self.len[l], self.dst[l]);
+            let (rows, after) = (rows::<M>(len), rows::<After>(len));
+            self.rows[l] = rows;
+            rises |= before.wrapping_sub(rows) | before_after.wrapping_sub(after);
+            (before, before_after) = (rows, after);
+            if in_lines::<M>() {
+                same += usize::from((dst.addr() ^ first) & SET == 0);
+            }
+            if const { matches!(M::SHAPE.tail, Tail::None) } {
+                continue;
+            }
+            let at = rows * M::SHAPE.row.stride;
+            let mut left = len - at;
+            if two_pieces::<M>() {
+                self.left_second[l] = left.saturating_sub(16);
+                left = left.min(16);
+            }
+            (self.rest[l], self.left[l]) = some(self.src[l].wrapping_add(at), left);
+            if const { M::SHAPE.output } {
+                // A whole block may come of nothing, but not where there is no message.
+                let none = left == 0 && !(whole_end::<M>() && l < used);
+                self.end[l] = if none {
+                    nowhere()
+                } else {
+                    dst.wrapping_add(at)
+                };
+            }
+            leaves |= left;
         }
-        let at = rows * M::SHAPE.row.stride;
-        let mut left = job.len - at;
-        if two_pieces::<M>() {
-            self.left_second[l] = left.saturating_sub(16);
-            left = left.min(16);
-        }
-        (self.rest[l], self.left[l]) = some(source::<M>(job, again).wrapping_add(at), left);
-        if const { M::SHAPE.output } {
-            // A whole block may come of nothing.
-            let none = left == 0 && !whole_end::<M>();
-            self.end[l] = if none {
-                nowhere()
-            } else {
-                job.dst.wrapping_add(at)
-            };
-        }
-        left
+        (self.same, self.leaves) = (same, leaves > 0);
+        rises <= usize::MAX >> 1
     }
 
     /// Makes the header rows.
@@ -520,6 +503,11 @@ const fn in_lines<M: Pass>() -> bool {
     M::SHAPE.output && (has_lines::<M>() || tables && blocks && hash_of::<M>().is_none())
 }
 
+/// Whether more than the text of a message counts.
+const fn uses_header<M: Pass>() -> bool {
+    M::SHAPE.header > 0 || M::SHAPE.data.is_some() || M::SHAPE.tag
+}
+
 /// Whether anything is done at the ends of messages.
 const fn has_ends<M: Pass>() -> bool {
     !matches!(M::SHAPE.tail, Tail::None) || M::SHAPE.tag
@@ -569,12 +557,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Goes back to the beginnings, for a pass after the first.
     #[inline(never)]
-    pub(crate) fn again<M: Pass>(&mut self) {
+    pub(crate) fn again<S: Isa, M: Pass>(&mut self, s: S) {
         self.done = 0;
         self.stage = self.stage.take().map(Stage::cleared);
         // Windows rest on it.
+        self.lanes.read::<M>(self.used, true);
         assert!(
-            self.lanes.read::<M, M>(self.used, self.lanes.alike, true),
+            self.lanes.lay_out::<S, M, M>(s, self.used),
             "lanes must stay in order"
         );
     }

@@ -11,7 +11,7 @@
 
 use crate::backend::{is_zen4, is_zen5};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, MAX_UNIT, NO_TABLES, Rows, both};
-use crate::cipher::{Cipher, Uniform, as_before};
+use crate::cipher::{Cipher, Uniform, as_before, three_and_two};
 use crate::counting::first_rounds;
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
 use crate::expanded::{Expanded, FirstRounds};
@@ -555,10 +555,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
                 let of = |table: &Rows| self.c.s.load_from(&table[row * S::LANES..]);
                 [of(&made[1]), of(&made[2])]
             }
-            None => {
-                let twice = mask.double();
-                [(twice ^ mask).swap_bytes(), twice.swap_bytes()]
-            }
+            None => three_and_two(mask),
         }
     }
 
@@ -964,7 +961,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
     rows: Range<usize>,
     (state, mut masks): (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
 ) -> M::State<UnitOf<S>> {
-    let c = masks.beside::<_, M>(row(ciphers.four, hashing, None, None));
+    let c = masks.with_multiples::<_, M>(row(ciphers.four, hashing, None, None));
     let register = const { <S::Unit as Isa>::LANES };
     let lanes = const { <S::Registers<4> as Isa>::LANES };
     let count = rows.end - rows.start;
@@ -1042,7 +1039,7 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     state: &M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let s = c.s;
-    let c = masks.beside::<S, M>(row(c, hashing, None, None));
+    let c = masks.with_multiples::<S, M>(row(c, hashing, None, None));
     let mut v = masks.row::<_, M>(s, spread::<S, M>(c, state), 0);
     let before = v;
     let text = Text::<S, M>::new(src, dst);
@@ -1428,7 +1425,7 @@ impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
 
     /// Rows with their multiples, if they were made.
     #[inline(always)]
-    fn beside<'c, 't, S: Isa<Unit = U>, M: Pass>(
+    fn with_multiples<'c, 't, S: Isa<Unit = U>, M: Pass>(
         &self,
         c: Neighbours<'c, 't, S, false>,
     ) -> Neighbours<'c, 't, S, false>
