@@ -4,7 +4,7 @@
 //! of its vector type; where there is none yet, the caller says so.
 #![allow(unsafe_code)]
 
-use super::vector::{Vector, W1, W3, ZERO, bytes_from};
+use super::vector::{Vector, W1, W3, ZERO, bytes_from, reduce};
 use crate::block::{Block, LINE, MAX_UNIT};
 #[cfg(feature = "research")]
 use crate::isa::PART;
@@ -377,7 +377,8 @@ pub(crate) fn running<V: Vector, const U: usize>(
     Words(out)
 }
 
-/// In a register by doubling distances, from register to register one after the other.
+/// In a register with a power for each distance, reduced once; from register to register one after the
+/// other. (By doubling distances, what depends on each other is twice as long.)
 #[inline(always)]
 pub(crate) fn horner<F: Product, V: Vector, const U: usize>(
     before: Words<V, U>,
@@ -388,17 +389,22 @@ pub(crate) fn horner<F: Product, V: Vector, const U: usize>(
     let mut out = x.0;
     // SAFETY: values of the vector type exist, and there are so many powers.
     unsafe {
+        let zero = V::splat(&[0; 16]);
         let each = V::load(powers.as_ptr().cast());
         let mut last = before.0[U - 1].last_everywhere();
         let mut u = 0;
         while u < U {
+            let mut sums = [zero; 3];
+            let mut up = x.0[u];
             let mut n = 1;
             while n < V::BLOCKS {
-                let power = V::splat(&powers[n - 1]);
-                out[u] = out[u].xor(up(out[u], n).multiply::<F>(power));
-                n *= 2;
+                up = V::shift_in(zero, up);
+                V::add_four_products(&mut sums, up, V::splat(&powers[n - 1]));
+                n += 1;
             }
-            out[u] = out[u].xor(last.multiply::<F>(each));
+            V::add_four_products(&mut sums, last, each);
+            let [low, middle, high] = sums;
+            out[u] = out[u].xor(reduce::<F, _>(low, middle, high));
             last = out[u].last_everywhere();
             u += 1;
         }
