@@ -176,6 +176,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if used < S::LANES {
             self.job[used..S::LANES].fill(&EMPTY);
             self.len[used..S::LANES].fill(0);
+            // Places of messages before are not at the first one's place of a page.
             self.dst[used..S::LANES].fill(nowhere());
         }
         if !self.lay_out::<S, G::First, G::Second>(s, used) {
@@ -206,7 +207,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
                 let job = &jobs[i as usize];
                 self.job[l] = job;
                 self.read_job::<G::First>(l, job, G::AGAIN);
-                if const { uses_header::<G::First>() } && !alike {
+                if const { uses_header::<G::First>() || uses_header::<G::Second>() } && !alike {
                     // SAFETY: the first lane has a job, borrowed meanwhile.
                     seen.add(job, unsafe { &*self.job[0] });
                 }
@@ -278,6 +279,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
+    /// What is stored here every message costs.
     #[inline(always)]
     fn read_job<M: Pass>(&mut self, l: usize, job: &Job, again: bool) {
         one_by_one();
