@@ -180,8 +180,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
             self.dst[used..S::LANES].fill(nowhere());
         }
         if !self.lay_out::<S, G::First, G::Second>(s, used) {
-            self.sort(used);
-            self.read::<G::First>(used, G::AGAIN);
+            self.sort::<G>(used, own_keys);
             self.lay_out::<S, G::First, G::Second>(s, used);
         }
         used
@@ -219,10 +218,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         self.alike = seen.differs == 0;
         self.component.any = data > 0;
         if own_keys {
-            for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
-                // SAFETY: lanes have a job.
-                *key = unsafe { (**job).key_index };
-            }
+            self.read_keys(used);
         }
         used
     }
@@ -276,6 +272,14 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         for l in 0..used {
             // SAFETY: lanes have a job, borrowed meanwhile.
             self.read_job::<M>(l, unsafe { &*self.job[l] }, again);
+        }
+    }
+
+    #[inline(always)]
+    fn read_keys(&mut self, used: usize) {
+        for (key, job) in self.key.iter_mut().zip(&self.job[..used]) {
+            // SAFETY: lanes have a job.
+            *key = unsafe { (**job).key_index };
         }
     }
 
@@ -375,13 +379,17 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     /// Sorts messages that are so long that the queue gives them only nearly in order.
     #[cold]
     #[inline(never)]
-    fn sort(&mut self, used: usize) {
+    fn sort<G: Program>(&mut self, used: usize, own_keys: bool) {
         // SAFETY: as in `read`.
         let len = |job: *const Job| unsafe { (*job).len };
         for l in 1..used {
             let own = len(self.job[l]);
             let at = self.job[..l].partition_point(|job| len(*job) >= own);
             self.job[at..=l].rotate_right(1);
+        }
+        self.read::<G::First>(used, G::AGAIN);
+        if own_keys {
+            self.read_keys(used);
         }
     }
 
