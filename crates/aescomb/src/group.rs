@@ -176,7 +176,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         if used < S::LANES {
             self.job[used..S::LANES].fill(&EMPTY);
             self.len[used..S::LANES].fill(0);
-            // Places of messages before are not at the first one's place of a page.
+            // So that `same` counts no places of earlier messages.
             self.dst[used..S::LANES].fill(nowhere());
         }
         if !self.lay_out::<S, G::First, G::Second>(s, used) {
@@ -266,7 +266,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
-    /// Reads where the texts of lanes in use are.
+    /// Reads the places and lengths of the texts of lanes in use.
     #[inline(always)]
     fn read<M: Pass>(&mut self, used: usize, again: bool) {
         for l in 0..used {
@@ -283,7 +283,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         }
     }
 
-    /// What is stored here every message costs.
+    /// Each store here is a cost of every message.
     #[inline(always)]
     fn read_job<M: Pass>(&mut self, l: usize, job: &Job, again: bool) {
         one_by_one();
@@ -291,8 +291,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
     }
 
-    /// Works out what rows there are and what they leave, of all lanes at once; whether no lane has more
-    /// rows than the one before it, in this pass and in the one `After` it.
+    /// Works out how many rows each lane has and what they leave, for all lanes at once. Returns whether no
+    /// lane has more rows than the one before it, in this pass and in the one `After` it. Out of line: it is
+    /// the same for all forms of keys.
     #[inline(never)]
     fn lay_out<S: Isa, M: Pass, After: Pass>(&mut self, s: S, used: usize) -> bool {
         s.enter(

@@ -1239,7 +1239,7 @@ pub(crate) const fn has_windows<S: Isa, M: Pass>() -> bool {
     S::WINDOWS && mask_of::<M>().is_some() && !is_made::<M>()
 }
 
-/// Whether there is no state but such and sums: nothing goes from register to register.
+/// Whether there is no state but masks and sums: nothing goes from register to register.
 pub(crate) const fn has_masks<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {

@@ -377,8 +377,9 @@ pub(crate) fn running<V: Vector, const U: usize>(
     Words(out)
 }
 
-/// In a register with a power for each distance, reduced once; from register to register one after the
-/// other. (By doubling distances, what depends on each other is twice as long.)
+/// Each register: a product for every distance between its blocks, and one for the block before it; their
+/// sum is reduced once. Registers follow one after the other. (By doubling distances, three reduced products
+/// would wait for each other in a register of four blocks.)
 #[inline(always)]
 pub(crate) fn horner<F: Product, V: Vector, const U: usize>(
     before: Words<V, U>,
