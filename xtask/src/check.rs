@@ -118,7 +118,7 @@ const APART: &[&str] = &[
     "eax::last_of_nonce",
     "expanded::KeyTables",
     "expanded::Expanded>::keep_",
-    "counting::first_rounds",
+    "places::first_rounds",
     "expanded::FirstRounds",
     "isa::Isa>::lane_keys",
     "isa::Isa>::expand",

@@ -6,7 +6,6 @@
 
 use crate::backend::Backend;
 use crate::block::Block;
-use crate::counting::Counting;
 use crate::expanded::Expanded;
 use crate::isa::{HELD_KEYS, Isa, Product, Wide, dispatch};
 use crate::lane_keys::LaneKeys;
@@ -230,7 +229,6 @@ pub(crate) struct Uniform<'k, S: Isa> {
     pub s: S,
     keys: S::Loaded<'k>,
     key: &'k Expanded,
-    counting: Option<&'k Counting<'k, S>>,
 }
 
 impl<'k, S: Isa> Uniform<'k, S> {
@@ -246,15 +244,7 @@ impl<'k, S: Isa> Uniform<'k, S> {
             s,
             keys: s.load_keys(keys, uses, aes_128),
             key,
-            counting: None,
         }
-    }
-
-    /// With counters that are neighbours.
-    #[inline(always)]
-    pub(crate) fn counting(self, counting: &'k Counting<'k, S>) -> Self {
-        let counting = Some(counting);
-        Uniform { counting, ..self }
     }
 
     #[inline(always)]
@@ -292,14 +282,6 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
     #[inline(always)]
     fn encrypt_while<const IN_ORDER: bool>(&self, x: S::W, between: impl FnMut(usize)) -> S::W {
         self.s.encrypt_while::<IN_ORDER>(&self.keys, x, between)
-    }
-
-    #[inline(always)]
-    fn encrypt_counter(&self, counter: S::W) -> S::W {
-        match self.counting {
-            Some(counting) => counting.encrypt(self.s, &self.keys, counter),
-            None => self.encrypt(counter.swap_bytes()),
-        }
     }
 
     #[inline(always)]

@@ -9,7 +9,6 @@ use crate::block::{
 };
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
-use crate::counting::first_rounds as make_first_rounds;
 use crate::crowding::{
     HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, goes_by_lines, has_phases, has_stages,
     is_crowded, is_staged, may_be_staged, phases_of, places_differ, room,
@@ -30,11 +29,10 @@ use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::mixed;
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
 use crate::plan::{Only, Queue, Source, Windows};
-use crate::rows::{Ciphers, counters, in_units, is_made, waits};
+use crate::rows::{Ciphers, counter_of, counters, in_units, is_made, waits};
 use crate::schedule::WhichKey;
-use crate::shape::{Feed, Link};
+use crate::shape::{Holds, Link};
 use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
-use crate::span::span;
 use crate::stage::Stage;
 use alloc::boxed::Box;
 
@@ -253,12 +251,12 @@ const fn keeps_tables<G: Program>() -> usize {
 
 /// Up to how many bytes, all of whole blocks, a message by itself is done block by block.
 const fn one_by_one_to<S: Isa, M: Pass>() -> usize {
-    match M::SHAPE.feed {
+    match M::SHAPE.along().blocks {
         // Without instructions for rounds, several blocks take as long as one.
         _ if !S::ROUNDS => 16,
         // The cipher waits until a register is put together of the blocks before.
-        Feed::Input if !M::SHAPE.uses.inverse => 128,
-        Feed::Input | Feed::None => 64,
+        [Holds::Input] if !M::SHAPE.uses.inverse => 128,
+        [Holds::Input] | [] => 64,
         _ => 16,
     }
 }
@@ -268,7 +266,7 @@ const fn one_by_one_to<S: Isa, M: Pass>() -> usize {
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
 const fn in_lanes<M: Pass>() -> bool {
-    !M::SHAPE.is_stateless()
+    !M::SHAPE.is_in_order()
 }
 
 /// Whether messages are done one by one in the caller's order: the CPU overlaps them by
@@ -293,11 +291,12 @@ fn one_message<S: Isa, G: Program>(
         if job.len <= const { one_by_one_to::<S, G::First>() } && job.len.is_multiple_of(16) {
             let n = s.narrow();
             let keys = n.keys(key, G::First::SHAPE.uses);
-            return span::<S::Narrow, G::First>(n, (&keys, key), None, job);
+            return one_text::<S::Narrow, G>(n, (&keys, key), None, job);
         }
         let pays = || job.len >= LONG && by_itself && key.long_again();
         let first = first_rounds::<S, G::First>(s, key, pays);
-        return span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), first, job);
+        let keys = s.keys(key, G::First::SHAPE.uses);
+        return one_text::<S, G>(s, (&keys, key), first, job);
     }
     if const { is_text_along::<S, G>() } && job.len == 16 {
         return alone::<S::Narrow, G>(s.narrow(), key, &NO_TABLES, job, verdict);
@@ -310,6 +309,17 @@ fn one_message<S: Isa, G: Program>(
     }
     // A copy: if the job's own address were passed on, all of it would be stored.
     in_one_lane::<S, G>(s, key, &{ *job }, verdict);
+}
+
+/// Does a message that has neither tables nor a tag, with the key's table for counters, if there is one.
+#[inline(always)]
+fn one_text<S: Isa, G: Program>(
+    s: S,
+    keys: (&S::Keys, &Expanded),
+    first: Option<&FirstRounds>,
+    job: &Job,
+) {
+    solo::<S, G>(s, keys, (Powers::none(&NO_TABLES.rows), first), job, None);
 }
 
 /// Whether blocks of a text are side by side, and a message has nothing else. One block alone is done
@@ -536,7 +546,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                 let pays = || are_many(work.jobs, work.alike);
                 let first = first_rounds::<S, G::First>(s, key, pays);
                 for job in work.jobs {
-                    span::<S, G::First>(s, (keys, key), first, job);
+                    one_text::<S, G>(s, (keys, key), first, job);
                 }
             } else {
                 let (jobs, set) = (work.jobs, work.keys);
@@ -545,7 +555,8 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                         fetch::<S, G::First>(s, set.key_of(next));
                     }
                     let key = set.key_of(job);
-                    span::<S, G::First>(s, (&s.keys(key, G::First::SHAPE.uses), key), None, job);
+                    let keys = s.keys(key, G::First::SHAPE.uses);
+                    one_text::<S, G>(s, (&keys, key), None, job);
                 }
             }
         },
@@ -641,7 +652,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                     &own
                 }
             };
-            span::<S, G::First>(s, (keys, key), None, job);
+            one_text::<S, G>(s, (keys, key), None, job);
             continue;
         }
         let most = match differ {
@@ -1479,17 +1490,14 @@ fn first_rounds<S: Isa, M: Pass>(
     key: &Expanded,
     pays: impl FnOnce() -> bool,
 ) -> Option<&FirstRounds> {
-    if const { !S::ROUNDS || !matches!(M::SHAPE.feed, Feed::Counter) } {
+    if const { counter_of::<S, M>().is_none() } {
         return None;
     }
     let kept = key.kept_first_rounds();
-    if kept.is_some() || !pays() {
-        return kept;
+    match kept.is_some() || !pays() {
+        true => kept,
+        false => counters::<S, M>(s, key),
     }
-    Some(key.first_rounds(
-        #[inline(always)]
-        || make_first_rounds(s, key),
-    ))
 }
 
 /// The mode's tables for messages of at most `blocks` blocks, out of line, as they are made

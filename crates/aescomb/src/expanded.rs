@@ -204,7 +204,7 @@ impl Expanded {
 /// Values of a byte.
 pub(crate) const VALUES: usize = 256;
 
-/// What the last byte of a counter adds to the state after the first round (`counting.rs`), for
+/// What the last byte of a counter adds to the state after the first round (`places.rs`), for
 /// each of its values, after two blocks that nobody reads: those of GCM's first row, whose counters
 /// begin with 2, are a line of the cache. Wiped on drop: 4 KiB.
 #[repr(C, align(64))]

@@ -139,12 +139,9 @@ impl<'j> Fact<'j> {
         u128::from_le_bytes(unsafe { bytes::load(self.job.nonce, len) })
     }
 
+    #[inline(always)]
     pub(crate) fn nonce(&self) -> &'j [u8] {
-        match self.job.nonce_len {
-            0 => &[],
-            // SAFETY: the nonce has that many bytes.
-            len => unsafe { core::slice::from_raw_parts(self.job.nonce, len as usize) },
-        }
+        self.job.nonce()
     }
 
     /// Bytes of the text.

@@ -21,7 +21,7 @@ use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
-use crate::places::{LAST_BYTES, Places};
+use crate::places::{LAST_BYTES, Places, Start};
 use crate::rows::{
     Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_windows, hashes_results, is_stepped,
     last_row, mask_of, one_lane, take_row, take_rows, waits,
@@ -52,7 +52,7 @@ pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
     let plain = match has_chain::<G>() {
         true => is_alone::<S, G>() && first.own.is_none(),
-        false => first.is_stateless(),
+        false => first.is_in_order(),
     };
     let blocks = first.row.stride == 16 && second.row.stride == 16;
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
@@ -250,10 +250,16 @@ fn even_rows<S: Isa, M: Pass, const N: usize>(
     state
 }
 
+/// Whether a message's last bytes are done as a row. (Modes in the caller's order get here by [`short`], which
+/// always does a `finish`.)
+const fn ends_in_rows<M: Pass>() -> bool {
+    M::SHAPE.is_along() && M::SHAPE.along().ends_alike
+}
+
 /// How many bytes of a message are done as rows; `finish` does what is left.
 #[inline(always)]
 fn in_rows<M: Pass>(len: usize) -> usize {
-    match const { M::SHAPE.along().ends_alike } {
+    match const { ends_in_rows::<M>() } {
         true => len,
         false => rows::<M>(len) * M::SHAPE.row.stride,
     }
@@ -588,7 +594,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
         }
         let count = u.in_all_bytes(&left);
         let before = state;
-        if const { M::SHAPE.along().ends_alike } {
+        if const { ends_in_rows::<M>() } {
             // SAFETY: they have so many bytes left.
             unsafe {
                 row::<U, M, N>(
@@ -675,11 +681,11 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
     keys.prepare(jobs);
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
     let mut counting = None;
-    if let Some((i, nonce)) = const { counter_of::<S, G::First>() }
+    if let Some((i, bits)) = const { counter_of::<S, G::First>() }
         && let Some((table, base)) = keys.counting(state.blocks()[i])
     {
         u.store_row(base, &mut bases.0);
-        counting = Some((i, nonce, table));
+        counting = Some((i, bits, table));
     }
     // A message ahead: otherwise its rows would wait, and the CPU would not see what comes after them.
     let mut ahead = None;
@@ -694,15 +700,14 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
     for (l, job) in jobs.iter().enumerate() {
         keys.fetch(l, far);
         let counters = match counting {
-            Some((i, nonce, table)) => {
-                let public = job.nonce_len as usize == nonce;
+            Some((i, bits, table)) => {
+                let start = Start {
+                    block: &before.0[i][l],
+                    bits,
+                    last_byte: G::First::last_byte(job.nonce()),
+                };
                 let base = u.splat(&bases.0[l]);
-                Some(Places::new(
-                    (table, K::KEYED),
-                    &before.0[i][l],
-                    base,
-                    public,
-                ))
+                Some(Places::new((table, K::KEYED), start, base))
             }
             None => None,
         };

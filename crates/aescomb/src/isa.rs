@@ -287,7 +287,7 @@ pub(crate) trait Isa: Copy + 'static {
     ) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
-    /// Whether these four, `low_byte` and [`Wide::add_product`] are there.
+    /// Whether these four and [`Wide::add_product`] are there.
     const ROUNDS: bool = false;
     fn decrypt(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
     fn encrypt_second(self, keys: &Self::Loaded<'_>, x: Self::W) -> Self::W;
@@ -511,9 +511,4 @@ pub(crate) trait Isa: Copy + 'static {
     fn repeat(self, x: <Self::Unit as Isa>::W) -> Self::W;
     /// The last block of `x`.
     fn last(self, x: Self::W) -> Block;
-    /// The first byte of `x`. Where `ROUNDS`.
-    #[inline(always)]
-    fn low_byte(self, _x: Self::W) -> u8 {
-        unreachable!("rounds are not done one by one")
-    }
 }

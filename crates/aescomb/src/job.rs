@@ -282,6 +282,15 @@ impl Job {
         self.written = MaybeUninit::new(written);
     }
 
+    #[inline(always)]
+    pub(crate) fn nonce(&self) -> &[u8] {
+        match self.nonce_len {
+            0 => &[],
+            // SAFETY: the nonce has that many bytes.
+            len => unsafe { core::slice::from_raw_parts(self.nonce, len as usize) },
+        }
+    }
+
     /// How many components of associated data it has.
     #[inline(always)]
     pub(crate) fn components(&self) -> usize {

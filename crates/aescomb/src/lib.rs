@@ -71,7 +71,6 @@ mod block;
 mod bytes;
 mod cipher;
 mod comb;
-mod counting;
 #[cfg(feature = "threads")]
 mod crew;
 mod crowding;
@@ -119,7 +118,6 @@ mod shape;
 mod single;
 mod soft;
 mod solo;
-mod span;
 mod stage;
 mod status;
 #[cfg(feature = "threads")]

@@ -77,14 +77,11 @@
 //!   | | state of a block comes from | how messages go |
 //!   |---|---|---|
 //!   | `Serial` | the result of the block before | in groups, like all others |
-//!   | `None` | nothing | one by one (`span.rs`), in the caller's order |
-//!   | `Input` | the input block before | likewise |
-//!   | `Place` | its place, by `advance` | likewise |
-//!   | `Counter` | the same, and it is for `encrypt_counter` | likewise |
+//!   | `InOrder` | what it `Holds` | one by one (`solo.rs`), in the caller's order |
 //!   | `Blocks` | what its `Along` says | in groups that change over to neighbouring blocks |
 //!
-//!   `None`, `Input`, `Place` and `Counter` are for modes without headers, associated data and
-//!   tags. `Serial` is right for any mode.
+//!   `InOrder` is for modes without associated data and tags, whose blocks depend on their places or
+//!   on the input. `Serial` is right for any mode.
 //!
 //! # Neighbouring blocks
 //!
@@ -117,7 +114,9 @@
 //! - `Once`: lane 0 gets it, the others zeros; after the first block nothing is left of it.
 //! - `Sum`: lane 0 gets it, the others zeros; all lanes are summed up in the end.
 //! - `Hash`: in lane 0, the result of `hash`; with `alone`, of the text alone.
+//! - `Counter`: as `Position`, a counter for `encrypt_counter`; `last_byte` says where it is public.
 //! - `Previous`: what `before`, `running` and `horner` take; in the end, that of the last lane.
+//! - `Input`: the same, and it is the block of input before, for which no call of the cipher waits.
 //!
 //! A row that is not full is loaded with a mask; only its blocks count. With `ends_alike` a
 //! message that is done by itself has its last bytes there too, in place of a finish.
@@ -345,10 +344,11 @@ pub(crate) trait Pass {
     #[inline(always)]
     fn spread<C: Cipher>(_state: &mut Self::State<C::W>, _c: &C, _places: C::W, _table: C::W) {}
 
-    /// For [`Feed::Place`] and [`Feed::Counter`]: the state `steps` blocks further on. Without
-    /// `CARRY` the low eight bytes of a counter do not overflow.
+    /// For [`Holds::Counter`](crate::shape::Holds): the last byte of a message's first counter, where it is public.
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>(_: &mut Self::State<W>, _: W) {}
+    fn last_byte(_nonce: &[u8]) -> Option<u8> {
+        None
+    }
 }
 
 /// What an operation of a mode is: a [`Pass`], [`Two`], or one of them [`Apart`].
@@ -364,7 +364,7 @@ pub(crate) trait Program {
     /// Whether its first pass reads what another before it has written.
     const AGAIN: bool = false;
     /// Whether messages have their tags before it begins, also where none is compared.
-    const HAS_TAGS: bool = Self::First::SHAPE.is_stateless();
+    const HAS_TAGS: bool = Self::First::SHAPE.is_in_order();
 }
 
 impl<M: Pass> Program for M {

@@ -1,34 +1,47 @@
-//! Counter blocks of 32 bits that are neighbours, of messages that are done a few at a time: as in
-//! `counting.rs`, a row is what is the same in all its blocks, after the first round, plus what
-//! their last bytes add to it. Under a key without a table for that, the same before the first
-//! round, with its key: nothing is counted or reversed.
+//! Counter blocks that are neighbours: they differ in their last byte, but where it overflows. What
+//! that byte adds to the state after the first round of AES is looked up in a table of the key, and
+//! what the other bytes make of it is the same for up to 256 blocks: a row starts from their sum, at
+//! the second round, without a counter.
 //!
-//! The index of the table is the last byte of a counter. It is used where that is public: not in
-//! GCM with a nonce that does not have 12 bytes, whose counter comes of the key ([`SECRET`]).
+//! ```text
+//! R(block) = MixColumns(ShiftRows(SubBytes(block ^ K_0))) ^ K_1
+//! ```
+//!
+//! A byte of the block goes through SubBytes by itself, and all after it is linear: with b
+//! the last byte, `R(block) = R(block with last byte 0) ^ T[b]`. Under a key without such a table, a
+//! row is the same sum before the first round, with its key: nothing is counted or reversed.
+//!
+//! The index of the table is the last byte of a counter. It is used where that is public
+//! ([`Pass::last_byte`](crate::pass::Pass::last_byte)): it comes of the nonce and of the number of the
+//! block, but in GCM with a nonce that does not have 12 bytes, whose counter comes of the key.
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
 use crate::cipher::Uniform;
-use crate::counting::row;
-use crate::expanded::{FirstRounds, VALUES};
+use crate::expanded::{Expanded, FirstRounds, VALUES};
 use crate::isa::{Isa, Wide};
+use crate::schedule::FORWARD;
 use core::cell::Cell;
 
-/// The counters of a message's rows: of 32 bits.
-pub(crate) struct Places<'t, U: Isa> {
-    /// The key's, if so `keyed`; otherwise [`LAST_BYTES`].
-    table: &'t FirstRounds,
-    keyed: bool,
-    /// The first counter, in reverse byte order.
-    start: &'t Block,
-    /// Blocks before the next row.
-    done: Cell<usize>,
-    /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
-    /// than all rows have. `SECRET` where it is not public.
-    low: Cell<usize>,
-    /// The next row's counters with 0 for their last bytes, in all lanes: after the first round if so
-    /// `keyed`, otherwise with the first round key added.
-    base: Cell<U::W>,
+/// T of the key's cipher. Out of line, as it is done once a key.
+#[inline(never)]
+pub(crate) fn first_rounds<S: Isa>(s: S, key: &Expanded) -> FirstRounds {
+    let mut table = FirstRounds([[0; 16]; 2 + VALUES]);
+    s.enter(
+        #[inline(always)]
+        || {
+            let keys = s.keys(key, FORWARD);
+            let keys = s.load_keys(&keys, FORWARD, false);
+            let zero = s.first_round(&keys, s.splat(&[0; 16]));
+            let lanes = s.splat(&(S::LANES as u128).to_le_bytes());
+            let mut places = s.iota();
+            for row in table.0[2..].chunks_exact_mut(S::LANES) {
+                s.store_to(s.first_round(&keys, places.swap_bytes()) ^ zero, row);
+                places = places.count32(lanes);
+            }
+        },
+    );
+    table
 }
 
 /// What the last byte of a counter adds to it: itself.
@@ -49,25 +62,47 @@ const UPPER: Block = (!0xff_u128).to_le_bytes();
 /// They are stepped.
 const SECRET: usize = 2 * VALUES;
 
+/// The first counter of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'t> {
+    /// In reverse byte order.
+    pub block: &'t Block,
+    /// How many bits of it count: 32, 64 or 128.
+    pub bits: u32,
+    /// Its last byte, where that is public.
+    pub last_byte: Option<u8>,
+}
+
+/// The counters of a message's rows.
+pub(crate) struct Places<'t, U: Isa> {
+    /// The key's, if so `keyed`; otherwise [`LAST_BYTES`].
+    table: &'t FirstRounds,
+    keyed: bool,
+    start: Start<'t>,
+    /// Blocks before the next row.
+    done: Cell<usize>,
+    /// The last byte of the next row's first counter, if `base` is known for that row; otherwise more
+    /// than all rows have. `SECRET` where it is not public.
+    low: Cell<usize>,
+    /// The next row's counters with 0 for their last bytes, in all lanes: after the first round if so
+    /// `keyed`, otherwise with the first round key added.
+    base: Cell<U::W>,
+}
+
 impl<'t, U: Isa<Unit = U>> Places<'t, U> {
-    /// From `start` on, of which `base` is what `base` made, if it is `public`.
+    /// From `start` on, of which `base` is what `base` made.
     #[inline(always)]
     pub(crate) fn new(
         (table, keyed): (&'t FirstRounds, bool),
-        start: &'t Block,
+        start: Start<'t>,
         base: U::W,
-        public: bool,
     ) -> Self {
-        let low = match public {
-            true => usize::from(start[0]),
-            false => SECRET,
-        };
         Places {
             table,
             keyed,
             start,
             done: Cell::new(0),
-            low: Cell::new(low),
+            low: Cell::new(start.last_byte.map_or(SECRET, usize::from)),
             base: Cell::new(base),
         }
     }
@@ -108,25 +143,32 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     pub(crate) fn encrypt<S: Isa<Unit = U>>(&self, c: &Uniform<'_, S>) -> S::W {
         let (s, low, done) = (c.s, self.low.get(), self.done.get());
         self.done.set(done + S::LANES);
+        let row = |low: usize| s.load_from(&self.table.0[2 + low..2 + VALUES]);
         let next = low + S::LANES;
         let x = if next <= VALUES {
             self.low.set(next);
-            s.repeat(self.base.get()) ^ row(self.table, s, low)
+            s.repeat(self.base.get()) ^ row(low)
         } else {
-            let iota = s.iota().count32(s.splat(&(done as u128).to_le_bytes()));
-            let mut x = s.splat(self.start).count32(iota).swap_bytes();
+            let first = s.splat(self.start.block);
+            let places = s.iota().count64(s.splat(&(done as u128).to_le_bytes()));
+            let counters = match self.start.bits {
+                32 => first.count32(places),
+                64 => first.count64(places),
+                _ => first.count(places),
+            };
+            let mut x = counters.swap_bytes();
             if self.keyed {
                 x = c.first_round(x);
             } else {
                 x = c.first_key(x);
             }
-            if low != SECRET {
-                let low = (usize::from(self.start[0]) + done) % VALUES;
+            if let Some(first) = self.start.last_byte {
+                let low = (usize::from(first) + done) % VALUES;
                 let next = low + S::LANES;
                 self.low.set(next);
                 // Where the last byte overflows, lanes of one row have other bytes that differ.
                 if next <= VALUES {
-                    self.base.set(s.first(x ^ row(self.table, s, low)));
+                    self.base.set(s.first(x ^ row(low)));
                 }
             }
             x

@@ -12,7 +12,6 @@
 use crate::backend::{is_zen4, is_zen5};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, MAX_UNIT, NO_TABLES, Rows, both};
 use crate::cipher::{Cipher, Uniform, as_before, three_and_two};
-use crate::counting::first_rounds;
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::fetch::Beside;
@@ -20,7 +19,7 @@ use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
 use crate::pass::{HALF, HEADER, Pass, State, is_by_blocks, is_linked, link_of, uniform};
-use crate::places::Places;
+use crate::places::{Places, first_rounds};
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
 use core::cell::Cell;
@@ -481,7 +480,7 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     bytes: usize,
     /// The masks and their multiples, if these were made.
     multiples: Option<&'t [Rows; MAX_UNIT]>,
-    /// On Zen 4, asked once: where nothing needs a row's answer, the compiler would still ask.
+    /// On Zen 4, asked where something is doubled: the compiler would ask in any case.
     by_sums: bool,
 }
 
@@ -830,7 +829,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                     let offset = rows.start * 16;
                     let text = (src.wrapping_add(offset), dst.wrapping_add(offset));
                     let (c, rows) = (ciphers.unit, 0..rows.len());
-                    let w = spread::<S::Unit, M>(row(c, hashing, None, None), &state);
+                    let w = spread::<S::Unit, M>(row::<_, M>(c, hashing, None, None), &state);
                     return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
                 }
                 return side_by_side::<S, M, false>(
@@ -854,7 +853,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     if LONG && (!const { in_units::<M>() } || rows.end - at >= S::LANES) {
         let late = Cell::new((s.splat(&[0; 16]), 0));
         let late = const { late_hash::<M>().is_some() }.then_some(&late);
-        let c = row(c, hashing, places, late);
+        let c = row::<_, M>(c, hashing, places, late);
         let mut v = spread::<S, M>(c, &state);
         let text = Text::<S, M>::new(src, dst);
         if const { late_hash::<M>().is_some() } {
@@ -895,6 +894,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
             #[inline(always)]
             |i| match (v.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
                 (Some(v), Some(Holds::Sum)) => s.sum(*v),
+                (Some(v), Some(Holds::Input)) => u.splat(&s.last(*v)),
                 // The last row begins with the same in all lanes.
                 (Some(v), Some(Holds::Counter { .. }))
                     if ENDS && const { !is_stepped::<S, M>() } && places.is_none() =>
@@ -906,14 +906,14 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
             },
         );
     } else {
-        w = spread::<S::Unit, M>(row(unit, hashing, places, None), &state);
+        w = spread::<S::Unit, M>(row::<_, M>(unit, hashing, places, None), &state);
     }
     if ENDS && const { !is_stepped::<S, M>() } {
         let text = (src, dst, at, len % (S::LANES * 16));
         // SAFETY: as above.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
     }
-    let c = row(unit, hashing, places, None);
+    let c = row::<_, M>(unit, hashing, places, None);
     let text = Text::<S::Unit, M>::new(src, dst);
     while rows.end - at >= <S::Unit as Isa>::LANES {
         // SAFETY: as above.
@@ -961,7 +961,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
     rows: Range<usize>,
     (state, mut masks): (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
 ) -> M::State<UnitOf<S>> {
-    let c = masks.with_multiples::<_, M>(row(ciphers.four, hashing, None, None));
+    let c = masks.with_multiples::<_, M>(row::<_, M>(ciphers.four, hashing, None, None));
     let register = const { <S::Unit as Isa>::LANES };
     let lanes = const { <S::Registers<4> as Isa>::LANES };
     let count = rows.end - rows.start;
@@ -1039,7 +1039,7 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     state: &M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let s = c.s;
-    let c = masks.with_multiples::<S, M>(row(c, hashing, None, None));
+    let c = masks.with_multiples::<S, M>(row::<_, M>(c, hashing, None, None));
     let mut v = masks.row::<_, M>(s, spread::<S, M>(c, state), 0);
     let before = v;
     let text = Text::<S, M>::new(src, dst);
@@ -1058,8 +1058,11 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
-/// of [`Places`].
+/// of [`Places`]. (Without a hash, what full rows leave gains nothing by being one row.)
 pub(crate) const fn is_stepped<S: Isa, M: Pass>() -> bool {
+    if hash_of::<M>().is_none() {
+        return true;
+    }
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
         match M::SHAPE.along().blocks[i] {
@@ -1109,7 +1112,7 @@ pub(crate) unsafe fn last_row<S: Isa, M: Pass>(
         }
         let text = (src, dst, at, bytes);
         if bytes == 0 {
-            spread::<S::Unit, M>(row(c.unit, hashing, places, None), &state)
+            spread::<S::Unit, M>(row::<_, M>(c.unit, hashing, places, None), &state)
         } else if bytes <= register {
             part::<S::Unit, M>(c.unit, hashing, places, text, state)
         } else if bytes <= 2 * register {
@@ -1137,7 +1140,7 @@ unsafe fn part<S: Isa, M: Pass>(
     state: M::State<UnitOf<S>>,
 ) -> M::State<UnitOf<S>> {
     let s = c.s;
-    let c = row(c, hashing, places, None);
+    let c = row::<_, M>(c, hashing, places, None);
     let mut v = spread::<S, M>(c, &state);
     let before = v;
     // SAFETY: the caller's.
@@ -1183,7 +1186,7 @@ impl<'k, S: Isa> Ciphers<'k, S> {
         let state = M::text(&unit, &mut h, state);
         let powers = (Powers::none(&NO_TABLES.rows), S::LANES);
         let hashing = &Hashing::new(unit.s, powers, 0, 0);
-        let c = row(self.row, hashing, None, None);
+        let c = row::<_, M>(self.row, hashing, None, None);
         let mut x = spread::<S, M>(c, &state).blocks()[i];
         for at in (0..MASKS).step_by(S::LANES) {
             s.store_to(x, &mut masks[0][at..]);
@@ -1289,8 +1292,8 @@ unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
 ) -> M::State<UnitOf<S>> {
     let (s, u) = (ciphers.row.s, ciphers.unit.s);
     let (c, unit) = (
-        row(ciphers.row, hashing, None, None),
-        row(ciphers.unit, hashing, None, None),
+        row::<_, M>(ciphers.row, hashing, None, None),
+        row::<_, M>(ciphers.unit, hashing, None, None),
     );
     // The text of the masks.
     let offset = rows.start * 16;
@@ -1390,7 +1393,7 @@ unsafe fn windows_row<S: Isa, M: Pass>(
 ) -> M::State<UnitOf<S>> {
     let (s, mut v, left) = (c.s, before, rows.len());
     if left > 0 {
-        let c = row(c, hashing, None, None).part(left * 16);
+        let c = row::<_, M>(c, hashing, None, None).part(left * 16);
         // SAFETY: the caller's.
         unsafe { Text::<S, M>::new(src, dst).step(c, &mut v, rows.start) };
     }
@@ -1538,7 +1541,7 @@ impl<U: Isa<Unit = U>> Windows<U> {
 }
 
 #[inline(always)]
-fn row<'k, 't, S: Isa>(
+fn row<'k, 't, S: Isa, M: Pass>(
     c: Uniform<'k, S>,
     hashing: &'t Hashing<'t, S::Unit>,
     places: Option<&'t Places<'t, S::Unit>>,
@@ -1552,7 +1555,7 @@ fn row<'k, 't, S: Isa>(
         first: false,
         bytes: 0,
         multiples: None,
-        by_sums: is_zen4(),
+        by_sums: const { mask_of::<M>().is_some() } && is_zen4(),
     }
 }
 
@@ -1606,6 +1609,7 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 | Holds::Mask { .. }
                 | Holds::Power
                 | Holds::Offset
+                | Holds::Input
                 | Holds::Counter { .. }
                     if ENDS =>
                 {
@@ -1621,8 +1625,8 @@ fn first<S: Isa, M: Pass, const ENDS: bool>(
                 Holds::Hash { .. } => s.first(*now),
                 // Of a message without rows.
                 Holds::Once => u.splat(&lane(s, *now, 0)),
-                Holds::Previous if left > 0 => u.splat(&lane(s, *now, left - 1)),
-                Holds::Previous => u.splat(&lane(s, *now, S::LANES - 1)),
+                Holds::Previous | Holds::Input if left > 0 => u.splat(&lane(s, *now, left - 1)),
+                Holds::Previous | Holds::Input => u.splat(&lane(s, *now, S::LANES - 1)),
                 Holds::Sum if left > 0 => {
                     let mask = first_bytes(s, left * 16);
                     s.sum(S::W::select(mask, *now, *then))
@@ -1766,13 +1770,12 @@ impl<S: Isa, M: Pass> Text<S, M> {
     }
 }
 
-/// Which block of state is a counter, for [`Places`], and with nonces of how many bytes it is
-/// public.
-pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, usize)> {
+/// Which block of state is a counter, for [`Places`], and of how many bits.
+pub(crate) const fn counter_of<S: Isa, M: Pass>() -> Option<(usize, u32)> {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() && S::ROUNDS {
-        if let Holds::Counter { nonce } = M::SHAPE.along().blocks[i] {
-            return Some((i, nonce));
+        if let Holds::Counter { bits } = M::SHAPE.along().blocks[i] {
+            return Some((i, bits));
         }
         i += 1;
     }

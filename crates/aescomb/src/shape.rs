@@ -75,11 +75,10 @@ impl Shape {
         matches!(self.feed, Feed::Blocks(_))
     }
 
-    /// Whether the state of a block comes of the message's input, or of its header and its place
-    /// alone, and messages have no tags.
+    /// Whether messages go one by one, in the caller's order.
     #[inline(always)]
-    pub(crate) const fn is_stateless(&self) -> bool {
-        !self.is_serial() && !self.is_along()
+    pub(crate) const fn is_in_order(&self) -> bool {
+        matches!(self.feed, Feed::InOrder(_))
     }
 
     /// How blocks of one message go side by side.
@@ -87,7 +86,12 @@ impl Shape {
     pub(crate) const fn along(&self) -> Along {
         match self.feed {
             Feed::Blocks(along) => along,
-            _ => Along::NO,
+            Feed::InOrder(blocks) => Along {
+                blocks,
+                ends_alike: !matches!(self.tail, Tail::Padded),
+                ..Along::NO
+            },
+            Feed::Serial(_) => Along::NO,
         }
     }
 
@@ -116,14 +120,9 @@ impl Shape {
 pub(crate) enum Feed {
     /// From the result of the block before: blocks of one message are not done side by side.
     Serial(Link),
-    /// There is none.
-    None,
-    /// It is the input block before.
-    Input,
-    /// From the block's place in the message, by `advance`.
-    Place,
-    /// The same, and it is a counter for [`Cipher::encrypt_counter`].
-    Counter,
+    /// From its place or the input before, as these say; there are no tags, and messages go one by one, in the
+    /// caller's order.
+    InOrder(&'static [Holds]),
     /// As [`Along::blocks`] says: in a group, rows of neighbouring blocks of one
     /// message take the place of rows of blocks of many messages, where messages are
     /// long.
@@ -162,9 +161,9 @@ pub(crate) enum Holds {
     /// What depends on the place, which is an offset of [`Cipher::offset`]. In rows of one message it is that of the
     /// block before the row, in all lanes.
     Offset,
-    /// What depends on the place, too, and is a counter of 32 bits in reverse byte order, for
-    /// [`Cipher::encrypt_counter`]. It is public where the nonce has `nonce` bytes.
-    Counter { nonce: usize },
+    /// What depends on the place, too, and is a counter of 32, 64 or 128 `bits` in reverse byte order, for
+    /// [`Cipher::encrypt_counter`]. [`Pass::last_byte`] says where it is public.
+    Counter { bits: u32 },
     /// The sum of something of all blocks so far.
     Sum,
     /// What the first block alone takes, and nothing after it.
@@ -179,6 +178,8 @@ pub(crate) enum Holds {
     },
     /// What the block before has left: see [`Cipher::before`] and [`Cipher::running`].
     Previous,
+    /// The same, which is the input.
+    Input,
 }
 
 /// What the rows of a message leave for its finish. Of modes that take two blocks at a

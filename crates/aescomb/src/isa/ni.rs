@@ -183,11 +183,6 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn low_byte(self) -> u8 {
-        unsafe { _mm_cvtsi128_si32(self) as u8 }
-    }
-
-    #[inline(always)]
     unsafe fn last(self) -> Block {
         let mut block = [0; 16];
         unsafe { self.store(block.as_mut_ptr()) };

@@ -426,11 +426,6 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
-    unsafe fn low_byte(self) -> u8 {
-        unsafe { _mm_cvtsi128_si32(_mm512_castsi512_si128(self)) as u8 }
-    }
-
-    #[inline(always)]
     unsafe fn last(self) -> Block {
         let mut block = [0; 16];
         unsafe {

@@ -684,11 +684,6 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     fn last(self, x: Self::W) -> Block {
         unsafe { x.0[U - 1].last() }
     }
-
-    #[inline(always)]
-    fn low_byte(self, x: Self::W) -> u8 {
-        unsafe { x.0[0].low_byte() }
-    }
 }
 
 /// 0 to 31 as little-endian blocks.

@@ -18,7 +18,7 @@ use crate::isa::Wide;
 use crate::mode::Lengths;
 use crate::pass::Pass;
 use crate::schedule::INVERSE;
-use crate::shape::{Feed, Link, Shape, Tail};
+use crate::shape::{Feed, Holds, Link, Shape, Tail};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -67,7 +67,7 @@ impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
         tail: Tail::None,
-        feed: Feed::Input,
+        feed: Feed::InOrder(&[Holds::Input]),
         nonce: true,
         uses: INVERSE,
         ..Shape::CIPHER
@@ -75,7 +75,7 @@ impl Pass for Decrypt {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.decrypt(x) ^ *chain;
+        let y = c.decrypt(x) ^ c.before(*chain, x);
         *chain = x;
         y
     }

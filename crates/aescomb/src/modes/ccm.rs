@@ -23,7 +23,7 @@ use crate::facts::{Facts, up};
 use crate::isa::Wide;
 use crate::mode::Costs;
 use crate::pass::{Apart, HEADER, Header, Last, Pass, Piece};
-use crate::shape::{DataShape, Feed, Link, Shape, Tail};
+use crate::shape::{DataShape, Feed, Holds, Link, Shape, Tail};
 
 /// All of it.
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -265,7 +265,7 @@ impl<const DECRYPTED: bool> Pass for Mac<DECRYPTED> {
 impl Pass for Stream {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Counter,
+        feed: Feed::InOrder(&[Holds::Counter { bits: 64 }]),
         header: 1,
         ..Shape::CIPHER
     };
@@ -281,15 +281,20 @@ impl Pass for Stream {
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, row: usize) -> C::W {
-        Ctr::step(c, state, x, row)
+    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_counter(*counter) ^ x;
+        *counter = counter.count64(c.stride());
+        y
     }
 
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>(state: &mut [W; 1], steps: W) {
-        Ctr::advance::<W, CARRY>(state, steps);
+    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count64(places);
+    }
+
+    /// The first counter block is for the tag.
+    #[inline(always)]
+    fn last_byte(_: &[u8]) -> Option<u8> {
+        Some(1)
     }
 }
-
-/// It counts as CTR does.
-type Ctr = super::ctr::Crypt<128>;

@@ -15,7 +15,7 @@ use crate::isa::Wide;
 
 use crate::about::{About, Registered};
 use crate::pass::Pass;
-use crate::shape::{Feed, Link, Shape};
+use crate::shape::{Feed, Holds, Link, Shape};
 
 pub(crate) struct Encrypt;
 pub(crate) struct Decrypt;
@@ -50,14 +50,14 @@ impl Pass for Encrypt {
 impl Pass for Decrypt {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Input,
+        feed: Feed::InOrder(&[Holds::Input]),
         nonce: true,
         ..Shape::CIPHER
     };
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt(*feedback) ^ x;
+        let y = c.encrypt(c.before(*feedback, x)) ^ x;
         *feedback = x;
         y
     }

@@ -10,7 +10,7 @@
 //! four bytes alone (inc32 of SP 800-38D section 6.2, the counter of GCM); both
 //! wrap. No counter block may ever repeat under a key: with the 32-bit counter a
 //! message has at most 2^32 blocks. Counter blocks are public: the last byte of one is
-//! the index of a table (`counting.rs`).
+//! the index of a table (`places.rs`).
 #![forbid(unsafe_code)]
 
 use super::{Ctr, Ctr32};
@@ -19,7 +19,7 @@ use crate::isa::Wide;
 
 use crate::about::{About, Registered};
 use crate::pass::{Header, Pass};
-use crate::shape::{Feed, Shape};
+use crate::shape::{Feed, Holds, Shape};
 
 /// The counter is the last `BITS` bits of the block.
 pub(crate) struct Crypt<const BITS: u32>;
@@ -50,7 +50,7 @@ impl<const BITS: u32> Pass for Crypt<BITS> {
     /// The counter, little-endian.
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Counter,
+        feed: Feed::InOrder(&[Holds::Counter { bits: BITS }]),
         nonce: true,
         ..Shape::CIPHER
     };
@@ -61,18 +61,28 @@ impl<const BITS: u32> Pass for Crypt<BITS> {
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt_counter(state[0]) ^ x;
-        Self::advance::<_, true>(state, c.one());
+    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_counter(*counter) ^ x;
+        *counter = count::<_, BITS>(*counter, c.stride());
         y
     }
 
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
-        *counter = match BITS {
-            32 => counter.count32(steps),
-            _ if CARRY => counter.count(steps),
-            _ => counter.count64(steps),
-        };
+    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
+        *counter = count::<_, BITS>(*counter, places);
+    }
+
+    #[inline(always)]
+    fn last_byte(nonce: &[u8]) -> Option<u8> {
+        nonce.last().copied()
+    }
+}
+
+/// inc, so many `steps` at once.
+#[inline(always)]
+fn count<W: Wide, const BITS: u32>(counter: W, steps: W) -> W {
+    match BITS {
+        32 => counter.count32(steps),
+        _ => counter.count(steps),
     }
 }

@@ -49,7 +49,7 @@ impl Pass for Encrypt {
     type State<W: Wide> = [W; 0];
     const SHAPE: Shape = Shape {
         tail: Tail::None,
-        feed: Feed::None,
+        feed: Feed::InOrder(&[]),
         ..Shape::CIPHER
     };
 
@@ -63,7 +63,7 @@ impl Pass for Decrypt {
     type State<W: Wide> = [W; 0];
     const SHAPE: Shape = Shape {
         tail: Tail::None,
-        feed: Feed::None,
+        feed: Feed::InOrder(&[]),
         uses: INVERSE,
         ..Shape::CIPHER
     };

@@ -151,7 +151,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
                     results: SEAL,
                     alone: false,
                 },
-                Holds::Counter { nonce: 12 },
+                Holds::Counter { bits: 32 },
             ],
             tables: POWERS_COST,
             solo_from: 0,
@@ -223,6 +223,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn spread<C: Cipher>([_, counter]: &mut [C::W; 2], _: &C, places: C::W, _: C::W) {
         *counter = counter.count32(places);
+    }
+
+    /// J_0 of a nonce of 12 bytes ends with 1; that of others comes of the key.
+    #[inline(always)]
+    fn last_byte(nonce: &[u8]) -> Option<u8> {
+        (nonce.len() == 12).then_some(2)
     }
 
     #[inline(always)]

@@ -38,7 +38,7 @@ use crate::isa::Wide;
 use crate::mode::Costs;
 use crate::pass::{Apart, Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{DataShape, Feed, Shape, Tail};
+use crate::shape::{DataShape, Feed, Holds, Shape, Tail};
 
 /// The tag from the text.
 pub(crate) struct Authenticate;
@@ -152,7 +152,7 @@ impl Pass for Crypt {
     type State<W: Wide> = [W; 2];
     const SHAPE: Shape = Shape {
         aes_128: true,
-        feed: Feed::Place,
+        feed: Feed::InOrder(&[Holds::Position, Holds::Position]),
         header: TAG + 1,
         uses: USES,
         ..Shape::CIPHER
@@ -171,12 +171,12 @@ impl Pass for Crypt {
     #[inline(always)]
     fn step<C: Cipher>(c: &C, state: &mut [C::W; 2], x: C::W, _: usize) -> C::W {
         let y = c.encrypt(state[1] ^ state[0].swap_bytes()) ^ x;
-        Self::advance::<_, false>(state, c.one());
+        state[0] = state[0].count64(c.stride());
         y
     }
 
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>([counter, _]: &mut [W; 2], steps: W) {
-        *counter = counter.count64(steps);
+    fn spread<C: Cipher>([counter, _]: &mut [C::W; 2], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count64(places);
     }
 }

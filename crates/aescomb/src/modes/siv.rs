@@ -27,7 +27,7 @@ use crate::isa::Wide;
 use crate::mode::{Costs, TWO_KEYS};
 use crate::pass::{Apart, Header, Last, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
-use crate::shape::{DataShape, Feed, Link, Shape, Tail};
+use crate::shape::{DataShape, Feed, Holds, Link, Shape, Tail};
 
 /// V from the text: S2V.
 pub(crate) struct Authenticate;
@@ -149,7 +149,7 @@ impl Pass for Authenticate {
 impl Pass for Crypt {
     type State<W: Wide> = [W; 1];
     const SHAPE: Shape = Shape {
-        feed: Feed::Place,
+        feed: Feed::InOrder(&[Holds::Position]),
         header: TAG + 1,
         uses: USES,
         ..Shape::CIPHER
@@ -168,15 +168,15 @@ impl Pass for Crypt {
     }
 
     #[inline(always)]
-    fn step<C: Cipher>(c: &C, state: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt_second(state[0].swap_bytes()) ^ x;
-        Self::advance::<_, true>(state, c.one());
+    fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
+        let y = c.encrypt_second(counter.swap_bytes()) ^ x;
+        // Bit 63 was cleared: the lower half does not overflow.
+        *counter = counter.count64(c.stride());
         y
     }
 
-    /// Bit 63 was cleared: the lower half does not overflow.
     #[inline(always)]
-    fn advance<W: Wide, const CARRY: bool>([counter]: &mut [W; 1], steps: W) {
-        *counter = counter.count64(steps);
+    fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
+        *counter = counter.count64(places);
     }
 }

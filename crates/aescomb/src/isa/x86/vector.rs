@@ -134,8 +134,6 @@ pub(crate) trait Vector: Copy + 'static {
     /// The blocks one place up; the last of `before` comes first.
     unsafe fn shift_in(before: Self, x: Self) -> Self;
     unsafe fn last(self) -> Block;
-    /// The first byte.
-    unsafe fn low_byte(self) -> u8;
     /// The last block in the place of every block.
     unsafe fn last_everywhere(self) -> Self;
 
