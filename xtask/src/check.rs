@@ -32,7 +32,7 @@ use std::fmt;
 /// have no excuse.
 #[rustfmt::skip]
 const BUDGETS: &[(&str, [usize; 5])] = &[
-    ("cbc::Decrypt", [9, 8, 0, 0, 0]),
+    ("cbc::Decrypt", [9, 9, 0, 0, 0]),
     ("ccm::Mac", [2, 9, 0, 0, 0]),
     ("ccm::Stream", [2, 7, 0, 0, 0]),
     ("cfb::Decrypt", [7, 7, 0, 0, 0]),
@@ -42,7 +42,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("cobra::Crypt", [153, 179, 0, 50, 0]),
     ("copa::Crypt", [105, 101, 0, 31, 0]),
     ("cpfb::Crypt", [46, 58, 21, 2, 22]),
-    ("ctr::Crypt<128>", [3, 9, 0, 0, 0]),
+    ("ctr::Crypt<128>", [5, 9, 0, 0, 0]),
     ("ctr::Crypt<32>", [8, 10, 0, 0, 0]),
     ("eax::Crypt", [142, 151, 113, 45, 121]),
     ("gcm::Crypt", [74, 75, 0, 16, 0]),
@@ -155,8 +155,11 @@ const OF_FOUR: &[&str] = &["cobra::", "copa::", "julius::", "otr::"];
 /// Directions in which every message has a key of its own, whatever the call's: their
 /// loops are in `with_derived`.
 const DERIVED_KEYS: &[&str] = &["gcm_siv::", "cpfb::", "silver::"];
-/// Calls of AES for a row, in directions with more than one.
+/// Calls of AES for a row, in directions with more than one; or the cipher after its first round, which may come of
+/// a table, beside the whole of it.
 const CALLS: &[(&str, usize)] = &[
+    ("ctr::", 2),
+    ("ccm::Stream", 2),
     ("ccm::Crypt", 2),
     ("eax::", 2),
     ("cloc::", 2),

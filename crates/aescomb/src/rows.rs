@@ -846,7 +846,9 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
     let mut w;
-    if ENDS && !LONG {
+    // Where registers do not hold a line, bytes that are left are loaded by way of memory: one register of them.
+    let at_once = const { !M::SHAPE.is_in_order() || <S::Unit as Isa>::LANES == LINE };
+    if ENDS && !LONG && at_once {
         // SAFETY: the caller's.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, (src, dst, 0, len), state) };
     }
