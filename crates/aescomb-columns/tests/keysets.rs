@@ -139,7 +139,11 @@ fn debugging_shows_no_key() {
     keys.import("aes-128-gcm".parse().unwrap(), &[0xa5; 16], Prefix::Raw)
         .unwrap();
     let text = format!("{keys:?}");
-    assert!(!text.contains("165") && !text.contains("a5a5"), "{text}");
+    // Two bytes side by side: one alone may stand in a key's random number.
+    assert!(
+        !text.contains("165, 165") && !text.contains("a5a5"),
+        "{text}"
+    );
 }
 
 #[test]
