@@ -1320,6 +1320,19 @@ mod report {
         assert!(read(&page).contains("PMAC-CTR"));
     }
 
+    /// Before anything is measured: no journal is begun.
+    #[test]
+    fn directories_that_are_not_there() {
+        let page = place("nowhere.html");
+        for args in ["--json /no/such/file.json", "--record /no/such"] {
+            let ran = line(&format!("report --quick --out {page} {args}"));
+            assert_eq!((ran.code, ran.text()), (2, ""), "{args}");
+            let says = "/no/such: no such directory";
+            assert!(ran.stderr.contains(says), "{args}: {}", ran.stderr);
+            assert!(!std::path::Path::new(&format!("{page}.partial")).exists());
+        }
+    }
+
     /// The figures of a race are shown, and go into the record.
     #[test]
     fn other_libraries() {

@@ -11,7 +11,7 @@ use aescomb_measure::{Options, Sampler, fresh_seed, instructions};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -109,6 +109,10 @@ impl ReportArgs {
                 })
                 .collect::<Result<_, _>>()?,
         };
+        let of_json = self.json.as_deref().and_then(Path::parent);
+        for directory in [of_json, self.record.as_deref()].into_iter().flatten() {
+            is_there(directory)?;
+        }
         let peers = self.peers.as_deref().map(Peers::read).transpose()?;
         let servers = self.servers.as_deref().map(Servers::read).transpose()?;
         let core = pinned(self.core)?;
@@ -213,7 +217,19 @@ impl ReportArgs {
     }
 }
 
-fn write(path: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Found before the measurements, which take minutes.
+fn is_there(directory: &Path) -> Result<(), Failure> {
+    // The parent of a mere name is empty.
+    if directory.as_os_str().is_empty() || directory.is_dir() {
+        return Ok(());
+    }
+    Err(Failure::misuse(format_args!(
+        "{}: no such directory",
+        directory.display()
+    )))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes)
         .map_err(|error| Failure::misuse(format_args!("{}: {error}", path.display())))
 }
