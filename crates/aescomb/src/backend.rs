@@ -155,11 +155,21 @@ fn ask() {
 }
 
 /// Whether this CPU is known to be AMD Zen 4: unlike other CPUs with 512-bit registers, its hardware
-/// has 256 bits, looks less far ahead, and has 8 lines to a set of the first-level cache.
+/// has 256 bits.
 #[inline(always)]
 pub(crate) fn is_zen4() -> bool {
     #[cfg(target_arch = "x86_64")]
     return detect::zen4();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Whether this CPU is known to be AMD Zen 1 to Zen 4: they look less far ahead than others, and sets of the
+/// first-level cache have 8 lines. (Measured on Zen 3 and Zen 4.)
+#[inline(always)]
+pub(crate) fn is_zen1_to_4() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return detect::zen1_to_4();
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
@@ -174,17 +184,12 @@ pub(crate) fn is_zen5() -> bool {
     false
 }
 
-/// Whether this CPU is known to be AMD Zen 4 or Zen 5, which differ from Intel's in two ways. In batches
-/// larger than the caches, texts that were fetched first took 1.25 to 1.3 of the time in serial modes, 1.15
-/// in GCM-SIV, on Emerald Rapids, and 0.8 on Zen 5. Products of 512 bits take two cycles on both; they take time from AES
-/// on Zen 4, and have a unit of their own on Zen 5. On Emerald Rapids they take one, and AES has another
-/// port.
+/// Whether this CPU is known to be AMD Zen, whose products, of 256 bits on Zen 3 and of 512 bits on Zen 4 and
+/// Zen 5, take two cycles; they take time from AES up to Zen 4, and have a unit of their own on Zen 5. On
+/// Emerald Rapids they take one, and AES has another port.
 #[inline(always)]
 pub(crate) fn is_zen() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return detect::zen4() || detect::zen5();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    is_zen1_to_4() || is_zen5()
 }
 
 impl fmt::Display for Backend {

@@ -3,7 +3,7 @@
 //! each other: how many lanes have room, and what is done differently.
 #![forbid(unsafe_code)]
 
-use crate::backend::{is_zen4, is_zen5};
+use crate::backend::{is_zen1_to_4, is_zen4, is_zen5};
 use crate::block::LINE;
 use crate::isa::Isa;
 use crate::job::Job;
@@ -62,7 +62,7 @@ pub(crate) fn places_differ<M: Pass>(jobs: &[Job]) -> Option<usize> {
 /// are written or sets are small, of half a page.
 #[inline(always)]
 pub(crate) fn is_crowded<M: Pass>(differ: usize) -> bool {
-    match const { M::SHAPE.output } || is_zen4() {
+    match const { M::SHAPE.output } || is_zen1_to_4() {
         true => differ & HALF_SET == 0,
         false => differ == 0,
     }
@@ -70,12 +70,12 @@ pub(crate) fn is_crowded<M: Pass>(differ: usize) -> bool {
 
 /// Whether messages of one length that begin at one place of a page are so long that all lanes would
 /// take longer than [`room`] has: a line is read in each of four rows. (On Zen 5 it is read and written
-/// once: CBC of 512 bytes takes 1.3 times as long in all lanes as in `room` of them. On Zen 4 rows of linked modes
-/// are staged.)
+/// once: CBC of 512 bytes takes 1.3 times as long in all lanes as in `room` of them. Up to Zen 4, rows of linked
+/// modes are staged.)
 #[inline(always)]
 pub(crate) fn displace<M: Pass>(jobs: &[Job]) -> bool {
     let linked = const { link_of::<M>().is_some() };
-    let least = match is_zen4() {
+    let least = match is_zen1_to_4() {
         true if !linked => 32,
         false if linked && const { M::SHAPE.output } => 16,
         _ => return false,
@@ -102,7 +102,8 @@ pub(crate) fn displace_along<M: Pass>(jobs: &[Job]) -> bool {
 }
 
 /// How many lanes do messages soonest whose places differ by so little: waiting for lines of the
-/// cache costs more than lanes without a message, but for those that are only read.
+/// cache costs more than lanes without a message, but for those that are only read. (Zen 3, which has sixteen
+/// lanes, takes 1.1 to 1.5 of their time with eight.)
 #[inline(always)]
 pub(crate) fn room<M: Pass>(differ: usize) -> usize {
     match const { M::SHAPE.output } && differ == 0 && is_zen4() {
@@ -143,11 +144,12 @@ pub(crate) const fn has_stages<S: Isa, M: Pass>() -> bool {
     S::LANES > SMALL_ROOM && may_be_staged::<M>()
 }
 
-/// Whether they do, if their texts' places differ by so much: where a set has few lines. (Instead of phases
-/// and of eight lanes CBC takes 0.7 to 0.8 of the time, CMAC 0.55 to 0.97.)
+/// Whether they do, if their texts' places differ by so much: where a set has few lines. (On Zen 4,
+/// instead of phases and of eight lanes, CBC takes 0.7 to 0.8 of the time, CMAC 0.55 to 0.97; on Zen 3, instead of
+/// sixteen lanes, 0.55 to 0.6 and 0.8 to 0.9.)
 #[inline(always)]
 pub(crate) fn is_staged(differ: Option<usize>) -> bool {
-    differ == Some(0) && is_zen4()
+    differ == Some(0) && is_zen1_to_4()
 }
 
 /// Whether rows of a full group may be done in phases.

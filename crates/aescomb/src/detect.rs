@@ -15,7 +15,7 @@ const KNOWN: u8 = 1;
 const NI: u8 = 2;
 const VAES256: u8 = 4;
 const VAES512: u8 = 8;
-const ZEN4: u8 = 16;
+const ZEN1_TO_4: u8 = 16;
 const ZEN5: u8 = 32;
 
 static CPU: AtomicU8 = AtomicU8::new(0);
@@ -88,7 +88,7 @@ fn found() -> u8 {
     // "AuthenticAMD"
     if (vendor.ebx, vendor.edx, vendor.ecx) == (0x6874_7541, 0x6974_6e65, 0x444d_4163) {
         match family {
-            0x19 if found & VAES512 != 0 => found |= ZEN4,
+            0x17 | 0x19 => found |= ZEN1_TO_4,
             0x1a => found |= ZEN5,
             _ => {}
         }
@@ -114,10 +114,16 @@ pub(crate) fn vaes512() -> bool {
     has(VAES512)
 }
 
+/// AMD Zen 1 to Zen 4.
+#[inline(always)]
+pub(crate) fn zen1_to_4() -> bool {
+    has(ZEN1_TO_4)
+}
+
 /// AMD Zen 4: 512-bit instructions on 256-bit hardware.
 #[inline(always)]
 pub(crate) fn zen4() -> bool {
-    has(ZEN4)
+    zen1_to_4() && vaes512()
 }
 
 /// AMD Zen 5: eight blocks a cycle, 32 in flight.

@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_zen, is_zen4};
+use crate::backend::{is_zen, is_zen1_to_4};
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -101,13 +101,13 @@ pub(crate) fn are_even_along<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> 
 const EVEN: usize = 512;
 
 /// How many of the messages of one length are better done side by side in all registers than a few
-/// at a time: those of one or two blocks are overlapped by the CPU. Zen 4 looks less far ahead: there chains
-/// of two whole blocks are better off, too, and of many messages those of one.
+/// at a time: those of one or two blocks are overlapped by the CPU. Zen 1 to Zen 4 look less far ahead: there
+/// chains of two whole blocks are better off, too, and of many messages those of one.
 #[inline(always)]
 pub(crate) fn not_few<S: Isa, G: Program>(jobs: &[Job]) -> usize {
     let (len, count) = (jobs[0].len, jobs.len());
     let short = const { is_chain::<G>() }
-        && is_zen4()
+        && is_zen1_to_4()
         && (len > 16 || count >= MANY)
         && (const { !G::First::SHAPE.output } || len.is_multiple_of(16));
     match const { has_chain::<G>() } && (len > 32 || short) {
@@ -116,7 +116,7 @@ pub(crate) fn not_few<S: Isa, G: Program>(jobs: &[Job]) -> usize {
     }
 }
 
-/// So many messages of one block are better done side by side on Zen 4.
+/// So many messages of one block are better done side by side there.
 const MANY: usize = 96;
 
 #[inline(always)]
