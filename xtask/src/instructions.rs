@@ -188,9 +188,10 @@ fn page_of(table: &Table) -> Result<String, String> {
         "# Instructions a message\n\n\
          What a call executes, for each message of a batch of {MESSAGES}: 64 bytes in place, 12 bytes of\n\
          associated data where the mode takes any, AES-128, one key, 16 lanes (aesni: 8). `messages`\n\
-         is a slice of `Message`, on a CPU with AVX-512; `messages-scalar` is the same on one without,\n\
-         where batches are checked without vectors; `packed` is a `Packed` batch by offsets, `one` a\n\
-         call of a key for one message, on the backend that the CPU prefers.\n\n\
+         is a slice of `Message`, `packed` a `Packed` batch by offsets, on a CPU with AVX-512;\n\
+         `messages-scalar` and `packed-scalar` are the same on one without, where batches are checked and\n\
+         read without its vectors; `one` is a call of a key for one message, on the backend that the CPU\n\
+         prefers.\n\n\
          `cargo xtask instructions` counts and compares; with `--update` it writes this page.\n\
          Compiled by {}.\n\n",
         String::from_utf8_lossy(&version.stdout).trim()
