@@ -78,9 +78,12 @@ pub fn run(root: &Path, program: &Path, update: bool) -> Result<bool, String> {
     if !lower.is_empty() {
         println!("to keep what was won: cargo xtask instructions --update");
     }
+    let compared = counted.figures.keys();
+    let compared = compared.filter(|place| written.figures.contains_key(place));
     println!(
-        "instructions: {} figures, {} lower, {} failures",
+        "instructions: {} figures, of which {PAGE} has {}, {} lower, {} failures",
         counted.figures.len(),
+        compared.count(),
         lower.len(),
         failures.len()
     );
