@@ -1,5 +1,5 @@
-//! AES-NI: one block in a register, eight in flight. Any x86-64 CPU with AES
-//! instructions; no AVX.
+//! AES-NI: one block in a register, eight in flight, of few messages four. Any x86-64 CPU with
+//! AES instructions; no AVX.
 //!
 //! `unsafe` here rests on the contract of [`Vector`]: the CPU has AES-NI, PCLMULQDQ,
 //! SSSE3 and SSE4.1.
@@ -12,7 +12,7 @@ use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
 
-pub(crate) type Ni = X86<AesNi, 8>;
+pub(crate) type Ni = X86<AesNi, 8, 4, 8>;
 /// One block: all that a message by itself has use for in a serial mode.
 pub(crate) type NiOne = X86<AesNi, 1>;
 

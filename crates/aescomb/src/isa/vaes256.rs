@@ -1,6 +1,6 @@
 //! VAES on 256-bit registers with AVX2: two blocks in a register, sixteen in
-//! flight. CPUs with VAES and no AVX-512, and those whose 512-bit registers do
-//! not pay.
+//! flight, of few messages eight. CPUs with VAES and no AVX-512, and those whose
+//! 512-bit registers do not pay.
 //!
 //! `unsafe` here rests on the contract of [`Vector`]: the CPU has VAES, VPCLMULQDQ
 //! and AVX2.
@@ -13,7 +13,7 @@ use crate::block::Block;
 use crate::detect;
 use core::arch::x86_64::*;
 
-pub(crate) type Vaes256 = X86<Avx2, 8>;
+pub(crate) type Vaes256 = X86<Avx2, 8, 4, 8>;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2;
