@@ -116,6 +116,12 @@ pub(crate) trait Cipher: Copy {
         (hash ^ x).mul::<F>(self.subkey(0))
     }
 
+    /// `x` added to a sum that is over all blocks ([`Holds::Sum`](crate::shape::Holds)).
+    #[inline(always)]
+    fn added(&self, sum: Self::W, x: Self::W) -> Self::W {
+        sum ^ x
+    }
+
     /// What the block before left, where `x` is what each block leaves, and `last` the
     /// same of the row before.
     #[inline(always)]

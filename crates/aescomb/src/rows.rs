@@ -572,6 +572,16 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         s.shift_in(x, x.mul::<F>(s.load_reversed(powers.last(S::LANES))))
     }
 
+    /// In the first register, where there are 16: all would take as many as the row is in.
+    #[inline(always)]
+    fn added(&self, sum: S::W, x: S::W) -> S::W {
+        let (s, all) = (self.c.s, sum ^ x);
+        match const { PART || <S::Unit as Isa>::LANES == LINE } {
+            true => all,
+            false => s.widen(s.sum(all)),
+        }
+    }
+
     #[inline(always)]
     fn before(&self, last: S::W, x: S::W) -> S::W {
         self.c.s.shift_in(last, x)

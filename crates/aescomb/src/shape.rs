@@ -164,7 +164,7 @@ pub(crate) enum Holds {
     /// What depends on the place, too, and is a counter of 32, 64 or 128 `bits` in reverse byte order, for
     /// [`Cipher::encrypt_counter`]. [`Pass::last_byte`] says where it is public.
     Counter { bits: u32 },
-    /// The sum of something of all blocks so far.
+    /// The sum of something of all blocks so far ([`Cipher::added`]).
     Sum,
     /// What the first block alone takes, and nothing after it.
     Once,

@@ -175,12 +175,12 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     ) -> [C::W; 2] {
         if SEAL {
             let s = c.encrypt(x0 ^ mask);
-            *sum = *sum ^ c.within(first ^ s);
+            *sum = c.added(*sum, c.within(first ^ s));
             return [x0, next ^ s];
         }
         let r = c.encrypt(next ^ mask);
         let y0 = x0 ^ r;
-        *sum = *sum ^ c.within(r ^ first);
+        *sum = c.added(*sum, c.within(r ^ first));
         let next = next.swap_bytes();
         let before = c.before(*v, next).mul::<Plain>(c.subkey(1));
         *v = next;

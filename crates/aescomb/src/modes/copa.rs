@@ -202,7 +202,7 @@ fn first_layer<C: Cipher, const SEAL: bool>(
 ) -> [C::W; HALF] {
     let zero = c.zero();
     if SEAL {
-        *sum = *sum ^ x;
+        *sum = c.added(*sum, x);
         [c.encrypt(x ^ before), after, zero, zero]
     } else {
         [c.decrypt(x ^ after), before, zero, zero]
@@ -222,7 +222,7 @@ fn second_layer<C: Cipher, const SEAL: bool>(
     } else {
         let y = c.decrypt(x ^ c.before(*v, x)) ^ mask;
         *v = x;
-        *sum = *sum ^ c.within(y);
+        *sum = c.added(*sum, c.within(y));
         y
     }
 }

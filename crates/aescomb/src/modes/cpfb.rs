@@ -204,7 +204,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             next = feed(c, y & part(c), *counter);
         }
         *s = next;
-        *sum = *sum ^ next;
+        *sum = c.added(*sum, next);
         *counter = counter.count32(c.stride());
         y
     }

@@ -163,7 +163,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             } else {
                 c.decrypt(x ^ mask)
             };
-        *sum = *sum ^ if SEAL { x } else { y };
+        *sum = c.added(*sum, if SEAL { x } else { y });
         y
     }
 

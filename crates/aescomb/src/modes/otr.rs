@@ -129,7 +129,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             false => (second, first),
         };
         if SEAL {
-            *sum = *sum ^ x1;
+            *sum = c.added(*sum, x1);
         }
         let y0 = c.encrypt(x0 ^ early) ^ x1;
         [y0, x0, late, c.zero()]
@@ -143,7 +143,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     ) -> [C::W; 2] {
         let y1 = c.encrypt(y0 ^ late) ^ x0;
         if !SEAL {
-            *sum = *sum ^ c.within(y1);
+            *sum = c.added(*sum, c.within(y1));
         }
         [y0, y1]
     }

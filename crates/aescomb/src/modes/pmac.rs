@@ -98,7 +98,7 @@ impl Pass for Mac {
 /// before.
 #[inline(always)]
 pub(super) fn add<C: Cipher>(c: &C, mask: &mut C::W, sum: &mut C::W, x: C::W) {
-    *sum = *sum ^ c.encrypt(x ^ mask.swap_bytes());
+    *sum = c.added(*sum, c.encrypt(x ^ mask.swap_bytes()));
     *mask = c.doubled(*mask);
 }
 

@@ -151,7 +151,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         let way = if SEAL { Way::Encrypt } else { Way::Decrypt };
         let y = c.tweaked(way, x, *tweak);
         let (plain, sealed) = if SEAL { (x, y) } else { (y, x) };
-        *sum = *sum ^ plain ^ sealed.add_halves(*tweak);
+        *sum = c.added(*sum, plain ^ sealed.add_halves(*tweak));
         *tweak = tweak.add_halves(c.stride_of(G));
         y
     }
