@@ -10,8 +10,8 @@ use crate::block::{
 use crate::bytes::is_zero;
 use crate::cipher::{Cipher, OutOfLine};
 use crate::crowding::{
-    HALF_SET, ROOM, SMALL_ROOM, displace, displace_along, goes_by_lines, has_phases, has_stages,
-    is_crowded, is_staged, may_be_staged, phases_of, places_differ, room,
+    HALF_SET, ROOM, SMALL_ROOM, STAGED_FROM, displace, displace_along, goes_by_lines, has_phases,
+    has_stages, is_crowded, is_staged, phases_of, places_differ, room,
 };
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, Beside, Coming, fetch, fetch_own};
@@ -373,7 +373,11 @@ fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Op
         }
         false => None,
     };
-    let mut by_rows = OneKey { s, key, keys: None };
+    let mut by_rows = OneKey {
+        s,
+        key,
+        for_many: false,
+    };
     let shared = Shared {
         s: n,
         keys: &keys,
@@ -631,7 +635,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let stages = const { has_stages::<S, G::First>() } && is_staged(differ);
     let mut ahead = jobs.iter().skip(2 * MAX_LANES);
     // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
-    let mut coming = (const { in_lanes::<G::First>() } && fetched).then(|| {
+    let mut coming = (const { may_fetch::<S>() && in_lanes::<G::First>() } && fetched).then(|| {
         let written = const { G::TWO || G::First::SHAPE.output };
         Coming::new(s, jobs, queue.iter(), written)
     });
@@ -716,9 +720,8 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         }
         let key = keys.get(jobs[lanes.place(0, jobs)].key_index);
         // Texts of a line each, which are read once, gain nothing.
-        let stage = (stages && (const { G::First::SHAPE.output } || lanes.longest() > LINE))
-            .then_some(&mut **stage);
-        // Beside rows that load keys, too, nothing is fetched: two loads a cycle is all there is.
+        let lines = const { G::First::SHAPE.output } || lanes.longest() > LINE;
+        let stage = (stages && used >= STAGED_FROM && lines).then_some(&mut **stage);
         let beside = coming.as_mut().filter(|_| !own_keys);
         let aside = (stage, beside);
         let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut(), aside);
@@ -728,7 +731,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
             let by_rows = &mut OneKey {
                 s,
                 key,
-                keys: Some(one.keys),
+                for_many: true,
             };
             run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
         } else {
@@ -1127,6 +1130,8 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
 /// The keys of a group's messages: for rows, and for what is done once a message. Loops take them only
 /// when they begin: held over calls, they would be copied to memory and back.
 trait GroupKeys<S: Isa, const L: usize> {
+    /// Whether it is one key for all.
+    const ONE: bool;
     /// For rows of `T`, which has as many lanes as `S`, or the first of them.
     fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W>;
     fn once(&self) -> OutOfLine<'_, S, L>;
@@ -1145,6 +1150,8 @@ struct Shared<'k, S: Isa> {
 }
 
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
+    const ONE: bool = true;
+
     #[inline(always)]
     fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W> {
         uniform::<_, M>(t, self.keys, self.key)
@@ -1168,6 +1175,8 @@ struct Each<'k, S: Isa, const L: usize> {
 }
 
 impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
+    const ONE: bool = false;
+
     #[inline(always)]
     fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W> {
         per_lane::<_, M, _>(t, self.keys)
@@ -1258,20 +1267,27 @@ fn passes<S: Isa, G: Program, const L: usize, const IDLE: usize>(
     group_keys: &impl GroupKeys<S, L>,
     by_rows: &mut impl ByRows,
 ) {
-    pass::<S, G::First, G, L, IDLE>(s, group, group_keys, by_rows);
+    pass::<S, G::First, G, _, L, IDLE>(s, group, group_keys, by_rows);
     if const { G::TWO } {
         group.again::<S, G::Second>(s);
-        pass::<S, G::Second, G::Second, L, IDLE>(s, group, group_keys, by_rows);
+        pass::<S, G::Second, G::Second, _, L, IDLE>(s, group, group_keys, by_rows);
     }
 }
 
 /// The first pass of `G`, which is `M`: begin, window by window, finish. A window is run by the
 /// narrowest kernel that holds its lanes.
 #[inline(always)]
-fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usize>(
+fn pass<
+    S: Isa,
+    M: Pass,
+    G: Program<First = M>,
+    K: GroupKeys<S, L>,
+    const L: usize,
+    const IDLE: usize,
+>(
     s: S,
     group: &mut Group<'_, '_, L, IDLE>,
-    group_keys: &impl GroupKeys<S, L>,
+    group_keys: &K,
     by_rows: &mut impl ByRows,
 ) {
     group.begin::<S, M>(s, &group_keys.once());
@@ -1280,9 +1296,9 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
     {
         group.in_phases::<S, M>(s, group_keys.of::<_, M>(s), phases);
     }
-    if const { may_be_staged::<M>() } && group.is_staged() {
+    if const { L > 1 && has_stages::<S, M>() } && group.is_staged() {
         other_windows::<S, M, L, IDLE, true>(s, group, group_keys, by_rows, &mut ());
-    } else if const { L > 1 && may_fetch_beside::<S, M>() }
+    } else if const { L > 1 && may_fetch_beside::<S, M>(K::ONE) }
         && let Some(coming) = group.coming.take()
     {
         other_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows, coming);
@@ -1294,10 +1310,19 @@ fn pass<S: Isa, M: Pass, G: Program<First = M>, const L: usize, const IDLE: usiz
 }
 
 /// Whether texts may be fetched beside rows of `M`: of chains, and of hashes in lanes. Other modes leave no
-/// registers for it, or are seldom in lanes.
-const fn may_fetch_beside<S: Isa, M: Pass>() -> bool {
+/// registers for it, or are seldom in lanes. Beside rows that load a key for each lane, too, nothing is: two loads a
+/// cycle is all there is; but it is beside hashes under derived keys, of which a row loads one block for each lane.
+const fn may_fetch_beside<S: Isa, M: Pass>(one_key: bool) -> bool {
     let shape = M::SHAPE;
-    S::ROUNDS && !shape.uses.inverse && (shape.is_serial() || has_summed_rows::<S, M>())
+    let chains = shape.is_serial() && one_key;
+    let hashes = has_summed_rows::<S, M>() && (one_key || shape.own.is_some());
+    may_fetch::<S>() && !shape.uses.inverse && (chains || hashes)
+}
+
+/// Whether texts may be fetched before messages are done in lanes: the CPUs that gain by it
+/// ([`Work::is_fetched`]) have wider registers than those of 8 lanes.
+const fn may_fetch<S: Isa>() -> bool {
+    S::ROUNDS && S::LANES > SMALL_ROOM
 }
 
 /// The windows of a group that is staged, or beside which something is fetched. Out of line: beside others they
@@ -1423,8 +1448,8 @@ fn pays<S: Isa, M: Pass>(lanes: usize, rest: usize, fixed: usize) -> bool {
 struct OneKey<'k, S: Isa> {
     s: S,
     key: &'k Expanded,
-    /// In the instruction set's form, if that was made before.
-    keys: Option<&'k S::Keys>,
+    /// Whether there are other messages under it.
+    for_many: bool,
 }
 
 impl<S: Isa> ByRows for OneKey<'_, S> {
@@ -1445,7 +1470,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
         // A batch makes them once for all its messages. Alone, and where it was found that they
         // do not pay, they must pay for the memory that they are kept in.
         let free = const { M::SHAPE.along().tables == 0 }
-            || self.keys.is_some() && const { !M::SHAPE.along().ends_alike }
+            || self.for_many && const { !M::SHAPE.along().ends_alike }
             || self.key.kept_tables().is_some();
         pays::<S, M>(
             keys.len(),
@@ -1463,7 +1488,7 @@ impl<S: Isa> ByRows for OneKey<'_, S> {
         let mut made = None;
         let powers = kept_powers::<S, M>(self.s, self.key, &mut made);
         for l in 0..lanes {
-            group.neighbours::<S, M>(self.s, l, (self.keys, self.key), powers);
+            group.neighbours::<S, M>(self.s, l, self.key, powers);
         }
     }
 }
@@ -1576,7 +1601,7 @@ impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
                 true => kept_powers::<S, M>(self.s, key, &mut made),
                 false => own_powers::<S, M>(self.s, key, group.left(l), &mut few.0, &mut made),
             };
-            group.neighbours::<S, M>(self.s, l, (None, key), powers);
+            group.neighbours::<S, M>(self.s, l, key, powers);
         }
     }
 }
@@ -1626,7 +1651,7 @@ impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
             let mut made = None;
             let few = &mut self.few.0;
             let powers = own_powers::<S, M>(self.s, self.one, group.left(l), few, &mut made);
-            group.neighbours::<S, M>(self.s, l, (None, self.one), powers);
+            group.neighbours::<S, M>(self.s, l, self.one, powers);
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::pass::{
     two_pieces, uniform, whole_end,
 };
 use crate::plan::{Source, Window, Windows};
-use crate::rows::{has_lines, neighbours, neighbours_of, take_row, take_rows};
+use crate::rows::{has_lines, neighbours, take_row, take_rows};
 use crate::shape::Tail;
 use crate::stage::Stage;
 use core::ops::Range;
@@ -1076,14 +1076,13 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         self.lanes.rows[l] - self.done
     }
 
-    /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks under `key`, whose form for `S` may
-    /// have been made before.
+    /// Runs the rest of lane `l`'s rows as rows of neighbouring blocks under `key`.
     #[inline(always)]
     pub(crate) fn neighbours<S: Isa, M: Pass>(
         &mut self,
         s: S,
         l: usize,
-        (keys, key): (Option<&S::Keys>, &Expanded),
+        key: &Expanded,
         powers: Powers<'_>,
     ) {
         assert!(l < self.used);
@@ -1096,10 +1095,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         // SAFETY: the rows are inside the message.
         unsafe {
             let text = (lanes.src[l], lanes.dst[l]);
-            match keys {
-                Some(keys) => neighbours::<S, M, _>(s, (keys, key), powers, text, rows, &mut state),
-                None => neighbours_of::<S, M, _>(s, key, powers, text, rows, &mut state),
-            }
+            neighbours::<S, M, _>(s, key, powers, text, rows, &mut state);
         };
         for (block, row) in state.iter().zip(&mut lanes.kept) {
             row[l] = *block;
@@ -1109,7 +1105,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Runs the rest of the first lane's rows, where no other lane has any.
     #[inline(always)]
     pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Expanded) {
-        if const { may_be_staged::<M>() && M::SHAPE.output } {
+        if const { L > 1 && may_be_staged::<M>() && M::SHAPE.output } {
             self.empty_stage(n.unit());
         }
         let lanes = &mut *self.lanes;

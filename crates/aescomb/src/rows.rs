@@ -716,82 +716,38 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 #[inline(never)]
 pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
-    keys: (&S::Keys, &Expanded),
-    powers: Powers<'_>,
-    text: (*const u8, *mut u8),
-    rows: Range<usize>,
-    state: &mut [Block; N],
-) {
-    s.enter(
-        #[inline(always)]
-        // SAFETY: the caller's.
-        || unsafe { all_neighbours::<S, M, N>(s, keys, powers, text, rows, state) },
-    );
-}
-
-/// The same under a key that is used for one message: what is made of it stays in registers.
-///
-/// # Safety
-/// The same.
-#[inline(never)]
-pub(crate) unsafe fn neighbours_of<S: Isa, M: Pass, const N: usize>(
-    s: S,
     key: &Expanded,
     powers: Powers<'_>,
-    text: (*const u8, *mut u8),
+    (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
     state: &mut [Block; N],
 ) {
     s.enter(
         #[inline(always)]
         || {
-            let keys = &s.keys(key, M::SHAPE.uses);
+            let (u, keys) = (s.unit(), &s.keys(key, M::SHAPE.uses));
+            let ciphers = &Ciphers::new::<M>(s, (keys, key));
+            let w = M::State::from_fn(
+                #[inline(always)]
+                |i| u.splat(&state[i]),
+            );
+            let hashing = &Hashing::new(u, (powers.for_three(), S::LANES), 0, rows.len());
+            let (text, begin) = ((src, dst), (w, None));
             // SAFETY: the caller's.
-            unsafe { all_neighbours::<S, M, N>(s, (keys, key), powers, text, rows, state) }
+            let w = unsafe {
+                all_rows::<S, M, true, false>(ciphers, hashing, None, text, rows, 0, begin)
+            };
+            for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
+                *state = lane(u, *w, 0);
+            }
         },
     );
 }
 
-/// What both do.
-///
-/// # Safety
-/// The same.
-#[inline(always)]
-unsafe fn all_neighbours<S: Isa, M: Pass, const N: usize>(
-    s: S,
-    keys: (&S::Keys, &Expanded),
-    powers: Powers<'_>,
-    text: (*const u8, *mut u8),
-    rows: Range<usize>,
-    state: &mut [Block; N],
-) {
-    let u = s.unit();
-    let w = M::State::from_fn(
-        #[inline(always)]
-        |i| u.splat(&state[i]),
-    );
-    let hashing = Hashing::new(u, (powers.for_three(), S::LANES), 0, rows.len());
-    // SAFETY: the caller's.
-    let w = unsafe {
-        all_rows::<S, M, true, false>(
-            &Ciphers::new::<M>(s, keys),
-            &hashing,
-            None,
-            text,
-            rows,
-            0,
-            (w, None),
-        )
-    };
-    for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
-        *state = lane(u, *w, 0);
-    }
-}
-
-/// [`neighbours`], which is out of line, as kernels for all forms of keys would have it
-/// again. The state is in all lanes, and what comes of it as [`first`] says. After the
-/// rows there may be more bytes. Where a message `ENDS` with them, all `len` bytes of it, they are
-/// done as it goes on, and nobody wants to know what place it comes to.
+/// [`neighbours`], which is out of line, as every kernel would have it again. The state is in all
+/// lanes, and what comes of it as [`first`] says. After the rows there may be more bytes. Where a
+/// message `ENDS` with them, all `len` bytes of it, they are done as it goes on, and nobody wants
+/// to know what place it comes to.
 ///
 /// # Safety
 /// The same.
