@@ -16,11 +16,11 @@ use crate::crowding::{
 use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, Beside, Coming, fetch, fetch_own};
 use crate::few::{
-    self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
-    not_few, short,
+    self, SHORT_DATA, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few,
+    has_short, not_few, short,
 };
 use crate::group::{Group, IDLE_BLOCKS, Lanes};
-use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of};
+use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of, hashes_text_alone};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, Rest, one_by_one};
 use crate::key_set::KeySet;
@@ -32,7 +32,7 @@ use crate::plan::{Only, Queue, Source, Windows};
 use crate::rows::{Ciphers, counter_of, counters, in_units, is_made, waits};
 use crate::schedule::WhichKey;
 use crate::shape::{Holds, Link};
-use crate::solo::{SHORT_DATA, alone, fits_alone, has_solos, is_alone, is_chain, solo};
+use crate::solo::{alone, has_solos, is_alone, is_chain, solo};
 use crate::stage::Stage;
 use alloc::boxed::Box;
 
@@ -303,7 +303,6 @@ fn one_message<S: Isa, G: Program>(
         return alone::<S::Narrow, G>(s.narrow(), key, &NO_TABLES, job, verdict);
     }
     if const { is_alone::<S, G>() }
-        && fits_alone::<G>(job)
         && let Some(tables) = tables_alone::<S, G>(s, key, by_itself)
     {
         return alone::<S, G>(s, key, tables, job, verdict);
@@ -862,15 +861,21 @@ fn pay<M: Pass>(jobs: &[Job]) -> bool {
     let mut gained = 0;
     jobs.iter().any(|job| {
         one_by_one();
-        gained += if job.len < 512 { 1 } else { costs };
+        gained += if job.len + job.data_len < 512 {
+            1
+        } else {
+            costs
+        };
         gained >= costs
     })
 }
 
-/// Whether a message is done from beginning to end under the one key of a call.
+/// Whether a message is done from beginning to end under the one key of a call. Where long associated data
+/// waits from block to block, groups are better.
 #[inline(always)]
 fn is_solo<M: Pass>(job: &Job) -> bool {
-    job.len >= M::SHAPE.along().solo_from && job.data_len <= SHORT_DATA
+    let waits = const { M::SHAPE.data.is_some() && hashes_text_alone::<M>() };
+    job.len >= M::SHAPE.along().solo_from && !(waits && job.data_len > SHORT_DATA)
 }
 
 /// The same under its own key, as one of `count`. Short messages are better off in groups, of which keys are
@@ -924,6 +929,7 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
                 if const { has_few::<S, G::First>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(is_solo::<G::First>)
+                    && job.data_len <= SHORT_DATA
                     && (alike.data() || some.iter().all(|other| job.is_like(other)))
                 {
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
@@ -956,9 +962,8 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
 #[inline(never)]
 fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
     let hashes = const { hash_of::<G::First>().is_some() };
-    // A row, after the blocks of short associated data. (Not when it is compiled: there is code
-    // for twice as many registers, which is never run.)
-    assert!(!hashes || S::LANES + SHORT_DATA / 16 <= FEW_POWERS);
+    // A row. (Not when it is compiled: there is code for twice as many registers, which is never run.)
+    assert!(!hashes || S::LANES <= FEW_POWERS);
     let (jobs, set) = (work.jobs, work.keys);
     if hashes && !most_have_powers::<S, G::First>(s, jobs, set) {
         return 0;
@@ -978,6 +983,7 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
             while let Some(job) = jobs.get(i) {
                 let key = set.key_of(job);
                 if const { has_few::<S, G::First>() }
+                    && job.data_len <= SHORT_DATA
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(|other| {
                         is_solo_of_its_own::<S, G::First>(other, jobs.len())

@@ -27,8 +27,11 @@ use crate::rows::{
     last_row, mask_of, one_lane, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
-use crate::solo::{SHORT_DATA, has_solos, header, is_alone, is_chain, whole};
+use crate::solo::{absorb, has_solos, header, is_alone, is_chain, whole};
 use crate::stage::Stage;
+
+/// Messages of more bytes of associated data go by themselves, or in groups: here it is absorbed block by block.
+pub(crate) const SHORT_DATA: usize = 64;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -185,6 +188,8 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
             h,
             verdicts,
             #[inline(always)]
+            |state| absorb::<S, M, N>(few, &c, state),
+            #[inline(always)]
             |state| match const { EVEN } {
                 true => even_rows::<S, M, N>(few, &c, state, stage),
                 false => mixed::<S, M, N>(few, c, state),
@@ -192,11 +197,14 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
         );
     }
     let hashing = &EqualHashing::new(c.s, powers);
+    let all = &hashing.cipher(c);
     whole::<S, M, N, true>(
         few,
-        &hashing.cipher(c),
+        all,
         h,
         verdicts,
+        #[inline(always)]
+        |state| absorb::<S, M, N>(few, all, state),
         #[inline(always)]
         |state| {
             let blocks = in_rows::<M>(few.jobs[0].len).div_ceil(16);
@@ -453,11 +461,14 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const 
     let few = &Few::new(u, jobs, keys.set(), given).again(G::AGAIN);
     let h = G::First::header(few);
     let hashing = &EqualHashing::new(u, keys.powers());
+    let c = &hashing.cipher(keys.lanes());
     whole::<S::Unit, G::First, N, false>(
         few,
-        &hashing.cipher(keys.lanes()),
+        c,
         h,
         verdicts,
+        #[inline(always)]
+        |state| absorb::<S::Unit, G::First, N>(few, c, state),
         #[inline(always)]
         |state| {
             let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<G::First>(jobs);

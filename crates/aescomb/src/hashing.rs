@@ -103,19 +103,20 @@ pub(crate) struct Hashing<'t, U: Isa> {
     lanes: usize,
     /// The place of the next block's power.
     next: Cell<usize>,
-    /// Blocks that come after this run.
+    /// Blocks that come after this run, and how many of these are associated data.
     left: Cell<usize>,
+    data: Cell<usize>,
     sums: Cell<Sums<U>>,
 }
 
 impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
-    /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed
-    /// one by one.
+    /// Of `blocks` blocks, the first `data` of which are associated data, which is hashed a register at a
+    /// time. What follows is in rows.
     #[inline(always)]
     pub(crate) fn new(
         u: U,
         (powers, lanes): (Powers<'t>, usize),
-        single: usize,
+        data: usize,
         blocks: usize,
     ) -> Self {
         let hashing = Hashing {
@@ -124,9 +125,10 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
             lanes,
             next: Cell::new(0),
             left: Cell::new(blocks),
+            data: Cell::new(data),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
         };
-        hashing.begin(single);
+        hashing.begin();
         hashing
     }
 
@@ -140,17 +142,21 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         }
     }
 
-    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a
-    /// row does.
+    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a row does, or
+    /// where the associated data does or one of its registers.
     #[inline(always)]
-    fn begin(&self, single: usize) {
-        let (left, count) = (self.left.get(), self.powers.count);
+    fn begin(&self) {
+        let (left, data, count) = (self.left.get(), self.data.get(), self.powers.count);
         let run = match left > count {
-            true => single + (count - single) / self.lanes * self.lanes,
+            true => match count.saturating_sub(data) / self.lanes {
+                0 => data.min(count),
+                rows => data + rows * self.lanes,
+            },
             false => left,
         };
         self.next.set(count - run);
         self.left.set(left - run);
+        self.data.set(data.saturating_sub(run));
     }
 
     /// The place of the first of the next `blocks` blocks' powers, and whether the run
@@ -210,17 +216,9 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         }
     }
 
-    /// The same of the first block, whatever is in the others.
-    #[inline(always)]
-    fn hash_first<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        // SAFETY: a block is readable.
-        let first = unsafe { self.u.load_first([0xff; 16].as_ptr(), 16) };
-        self.hash::<U, F>(self.u, hash, x & first, 1)
-    }
-
     #[inline(always)]
     pub(crate) fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
-        self.begin(0);
+        self.begin();
         let sums = self.sums();
         self.sums.set([s.unit().splat(&[0; 16]); 3]);
         s.reduce::<F>(sums)
@@ -268,11 +266,13 @@ unsafe fn row_of<S: Isa>(s: S, from: *const Block, blocks: usize) -> S::W {
     }
 }
 
-/// A block of the message by itself, in the first lane.
+/// A block of the message by itself, in the first lane, or a register of associated data.
 #[derive(Clone, Copy)]
 pub(crate) struct Single<'k, 't, U: Isa> {
     pub c: Uniform<'k, U>,
     pub hashing: &'t Hashing<'t, U>,
+    /// So many blocks are hashed: one, whatever is in the other lanes, or more, after which there are zeros.
+    pub blocks: usize,
 }
 
 impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
@@ -282,7 +282,14 @@ impl<U: Isa<Unit = U>> Cipher for Single<'_, '_, U> {
 
     #[inline(always)]
     fn hash<F: Product>(&self, hash: U::W, x: U::W) -> U::W {
-        self.hashing.hash_first::<F>(hash, x)
+        let u = self.hashing.u;
+        // SAFETY: a block is readable.
+        let first = unsafe { u.load_first([0xff; 16].as_ptr(), 16) };
+        let x = match self.blocks {
+            1 => x & first,
+            _ => x,
+        };
+        self.hashing.hash::<U, F>(u, hash, x, self.blocks)
     }
 }
 
@@ -604,6 +611,12 @@ pub(crate) const fn hashes_text_alone<M: Pass>() -> bool {
         Some((i, _)) => matches!(M::SHAPE.along().blocks[i], Holds::Hash { alone: true, .. }),
         None => false,
     }
+}
+
+/// Whether associated data is hashed as blocks before the text: `absorb` does that alone, and `absorb_last`
+/// with what rows leave.
+pub(crate) const fn hashes_data<M: Pass>() -> bool {
+    M::SHAPE.data.is_some() && hash_of::<M>().is_some() && !hashes_text_alone::<M>()
 }
 
 /// Whether tables have the halves of powers: those that keys keep have them, whichever pass made them,

@@ -14,7 +14,7 @@ use crate::block::{
 use crate::cipher::{Cipher, Uniform};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
-use crate::hashing::{Hashing, Powers, Single, hash_of, hashed_after, hashes_text_alone};
+use crate::hashing::{Hashing, Powers, Single, hash_of, hashed_after, hashes_data};
 use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
@@ -25,10 +25,7 @@ use crate::places::{LAST_BYTES, Places, Start};
 use crate::rows::{
     Ciphers, all_rows, counter_of, counters, folded, in_units, lane, waits, with_first,
 };
-use crate::shape::{Feed, Link, OwnKeys, Shape, Tail};
-
-/// Associated data is short up to this many bytes: it is done block by block.
-pub(crate) const SHORT_DATA: usize = 64;
+use crate::shape::{Feed, Link, OwnKeys, Tail};
 
 /// Up to so many rows of a chain whose cipher takes text, steps are not linked: results are there a
 /// few cycles sooner, which is more than links save.
@@ -63,18 +60,6 @@ const fn goes_alone<S: Isa, M: Pass>() -> bool {
     let along = M::SHAPE.along();
     let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
     M::SHAPE.is_serial() || M::SHAPE.is_in_order() || goes_along::<S, M>() && pays
-}
-
-/// Whether a message has little enough associated data for `alone`, which absorbs it block by
-/// block. A serial pass can do no better, so there it may have any length.
-#[inline(always)]
-pub(crate) fn fits_alone<G: Program>(job: &Job) -> bool {
-    let chains = const { chains_data(G::First::SHAPE) && chains_data(G::Second::SHAPE) };
-    chains || job.data_len <= SHORT_DATA
-}
-
-const fn chains_data(shape: Shape) -> bool {
-    shape.data.is_none() || shape.is_serial()
 }
 
 /// Does the whole message. Where its tag is compared, `verdict` receives what it differs
@@ -234,8 +219,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
 ) -> <S::Unit as Isa>::W {
     let u = s.unit();
     let (len, rows) = (job.len, 0..rows::<M>(job.len));
-    // A pass that takes no associated data hashes none.
-    let data = match const { M::SHAPE.data.is_some() && !hashes_text_alone::<M>() } {
+    let data = match const { hashes_data::<M>() } {
         true => job.data_len.div_ceil(16),
         false => 0,
     };
@@ -272,6 +256,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     let c = &Single {
         c: uniform::<_, M>(u, keys, key),
         hashing,
+        blocks: 1,
     };
     let text = (few.source(0), job.dst);
     let ciphers = &Ciphers::new::<M>(s, (keys, key));
@@ -280,6 +265,11 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         c,
         h,
         verdict.map(core::array::from_mut),
+        #[inline(always)]
+        |state| match const { hashes_data::<M>() } {
+            true => hash_data::<S::Unit, M>(few, c, state),
+            false => absorb::<S::Unit, M, 1>(few, c, state),
+        },
         #[inline(always)]
         |state| {
             let mut start = Aligned([[0; 16]; MAX_UNIT]);
@@ -324,6 +314,30 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
     )
 }
 
+/// Hashes the associated data, a register at a time.
+#[inline(always)]
+fn hash_data<U: Isa<Unit = U>, M: Pass>(
+    few: &Few<'_, U, 1>,
+    c: &Single<'_, '_, U>,
+    state: &mut M::State<U::W>,
+) {
+    let job = &few.jobs[0];
+    let mut done = 0;
+    while done < job.data_len {
+        let (from, len) = (job.data.wrapping_add(done), job.data_len - done);
+        // SAFETY: the associated data has them.
+        let (x, len) = unsafe {
+            match len >= const { U::LANES * 16 } {
+                true => (few.s.load(from), const { U::LANES * 16 }),
+                false => (few.s.load_part(from, len), len),
+            }
+        };
+        let blocks = len.div_ceil(16);
+        M::absorb(&Single { blocks, ..*c }, state, x, 0);
+        done += len;
+    }
+}
+
 /// The header of all passes of `G`, with the tag that the pass before has made.
 #[inline(always)]
 pub(crate) fn header<S: Isa, G: Program, const N: usize>(
@@ -357,6 +371,8 @@ fn chain<N: Isa, G: Program, M: Pass>(
         c,
         h,
         verdict.map(core::array::from_mut),
+        #[inline(always)]
+        |state| absorb::<N, M, 1>(few, c, state),
         #[inline(always)]
         |mut state| {
             let links = const { !matches!(M::SHAPE.feed, Feed::Serial(Link::None)) && N::ROUNDS };
@@ -441,8 +457,8 @@ unsafe fn linked<N: Isa, M: Pass>(
     with_first::<N, M>(s ^ key, state)
 }
 
-/// Messages from their headers to their tags, with `all` their rows; what these leave is done here where
-/// `all` does `ROWS` alone, or where it is not done as rows are. Where tags are compared,
+/// Messages from their headers to their tags, with `data` their associated data and `all` their rows; what
+/// these leave is done here where `all` does `ROWS` alone, or where it is not done as rows are. Where tags are compared,
 /// `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
 pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
@@ -450,6 +466,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
     c: &impl Cipher<W = U::W>,
     mut h: [U::W; HEADER],
     verdicts: Option<&mut [Block; N]>,
+    data: impl FnOnce(&mut M::State<U::W>),
     all: impl FnOnce(M::State<U::W>) -> M::State<U::W>,
 ) -> U::W {
     let (u, job) = (few.s, &few.jobs[0]);
@@ -464,7 +481,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
         };
     }
     let mut state = M::begin(c, &mut h);
-    absorb::<U, M, N>(few, c, &mut state);
+    data(&mut state);
     let state = M::text(c, &mut h, state);
     let mut state = all(state);
     if const { ROWS || !M::SHAPE.along().ends_alike } {
@@ -505,7 +522,7 @@ pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
 /// Absorbs the associated data: one component, or a vector of components and the nonce. Of several
 /// messages (`N` above 1), a vector has at most one component.
 #[inline(always)]
-fn absorb<U: Isa, M: Pass, const N: usize>(
+pub(crate) fn absorb<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: &impl Cipher<W = U::W>,
     state: &mut M::State<U::W>,
