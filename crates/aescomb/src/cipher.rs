@@ -5,7 +5,7 @@
 //! are a `Cipher` of their own (`rows.rs`).
 
 use crate::backend::Backend;
-use crate::block::Block;
+use crate::block::{Block, MAX_LANES};
 use crate::expanded::Expanded;
 use crate::isa::{HELD_KEYS, Isa, Product, Wide, dispatch};
 use crate::lane_keys::LaneKeys;
@@ -324,35 +324,35 @@ impl<S: Isa> Cipher for Uniform<'_, S> {
 /// The keys of a row for what is done once a message. Its calls are out of line, and
 /// whether there is one key is asked when they are made: inlined everywhere, for both
 /// forms of keys, they would be most of the code.
-pub(crate) struct OutOfLine<'k, S: Isa, const L: usize> {
+pub(crate) struct OutOfLine<'k, S: Isa> {
     s: S,
-    keys: Either<'k, S, L>,
+    keys: Either<'k, S>,
 }
 
-enum Either<'k, S: Isa, const L: usize> {
+enum Either<'k, S: Isa> {
     Shared(&'k S::Keys, &'k Expanded),
-    Each(&'k LaneKeys<L>),
+    Each(&'k LaneKeys<MAX_LANES>),
 }
 
-impl<S: Isa, const L: usize> Clone for OutOfLine<'_, S, L> {
+impl<S: Isa> Clone for OutOfLine<'_, S> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Isa, const L: usize> Copy for OutOfLine<'_, S, L> {}
+impl<S: Isa> Copy for OutOfLine<'_, S> {}
 
-impl<S: Isa, const L: usize> Clone for Either<'_, S, L> {
+impl<S: Isa> Clone for Either<'_, S> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Isa, const L: usize> Copy for Either<'_, S, L> {}
+impl<S: Isa> Copy for Either<'_, S> {}
 
-impl<'k, S: Isa, const L: usize> OutOfLine<'k, S, L> {
+impl<'k, S: Isa> OutOfLine<'k, S> {
     #[inline(always)]
     pub(crate) fn shared(s: S, keys: &'k S::Keys, key: &'k Expanded) -> Self {
         let keys = Either::Shared(keys, key);
@@ -360,7 +360,7 @@ impl<'k, S: Isa, const L: usize> OutOfLine<'k, S, L> {
     }
 
     #[inline(always)]
-    pub(crate) fn each(s: S, keys: &'k LaneKeys<L>) -> Self {
+    pub(crate) fn each(s: S, keys: &'k LaneKeys<MAX_LANES>) -> Self {
         let keys = Either::Each(keys);
         OutOfLine { s, keys }
     }
@@ -424,7 +424,7 @@ fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
     }
 }
 
-impl<S: Isa, const L: usize> Cipher for OutOfLine<'_, S, L> {
+impl<S: Isa> Cipher for OutOfLine<'_, S> {
     type W = S::W;
 
     held_as_it_is!();

@@ -13,37 +13,35 @@ use crate::crowding::{
     HALF_SET, ROOM, SMALL_ROOM, STAGED_FROM, displace, displace_along, goes_by_lines, has_phases,
     has_stages, is_crowded, is_staged, phases_of, places_differ, room,
 };
-use crate::expanded::{Expanded, FewTables, FirstRounds};
+use crate::derived;
+use crate::expanded::{Expanded, FirstRounds};
 use crate::fetch::{AHEAD, Beside, Coming, fetch, fetch_own};
 use crate::few::{
-    self, SHORT_DATA, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few,
-    has_short, not_few, short,
+    self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
+    not_few, short,
 };
-use crate::group::{Group, IDLE_BLOCKS, Lanes};
+use crate::group::{Group, Lanes};
 use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of, hashes_text_alone};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, Rest, one_by_one};
 use crate::key_set::KeySet;
 use crate::lane_keys::{DerivedKeys, LaneKeys};
-#[cfg(feature = "research")]
-use crate::mixed;
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
-use crate::plan::{Only, Queue, Source, Windows};
+use crate::plan::{Queue, Windows};
 use crate::rows::{Ciphers, counter_of, counters, in_units, is_made, waits};
-use crate::schedule::WhichKey;
 use crate::shape::{Holds, Link};
-use crate::solo::{alone, has_solos, is_alone, is_chain, solo};
+use crate::solo::{SHORT_DATA, alone, for_once, has_registers, has_solos, is_chain, solo};
 use crate::stage::Stage;
 use alloc::boxed::Box;
 
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
     queue: Queue,
-    lanes: Box<Lanes<MAX_LANES, IDLE_BLOCKS>>,
+    lanes: Box<Lanes>,
     keys: Box<LaneKeys<MAX_LANES>>,
     stage: Box<Stage>,
     /// Keys that a mode derives for each message.
-    derived: Box<DerivedKeys<MAX_LANES>>,
+    derived: Box<DerivedKeys>,
     /// For a few messages under keys of their own.
     few_keys: Box<LaneKeys<MAX_UNIT>>,
     few_rows: Box<[FewRows; MAX_UNIT]>,
@@ -189,11 +187,7 @@ pub(crate) fn one<G: Program, const COMPARES: bool>(
     nonce: *const u8,
     rest: &Rest,
 ) -> bool {
-    if const { one_lane_is_all::<G>() } {
-        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s.narrow(), key, text, len, nonce, rest))
-    } else {
-        dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s, key, text, len, nonce, rest))
-    }
+    dispatch!(widest, s => kernel_one::<_, G, COMPARES>(s, key, text, len, nonce, rest))
 }
 
 #[inline(always)]
@@ -219,11 +213,11 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
             }
             let job = &job;
             if !COMPARES {
-                one_message::<S, G>(s, key, job, None, true);
+                by_itself::<S, G>(s, key, job, None);
                 return true;
             }
             let mut verdict = FAILED;
-            one_message::<S, G>(s, key, job, Some(&mut verdict), true);
+            by_itself::<S, G>(s, key, job, Some(&mut verdict));
             let good = is_zero(&verdict);
             if !good {
                 // It would tell what the right tag is.
@@ -235,11 +229,14 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
     )
 }
 
-/// Whether one message is done in one lane and its code is long: then it is the same for
-/// all instruction sets that have the lane. (A chain is a cycle a block faster with the
-/// instructions of AVX.)
-const fn one_lane_is_all<G: Program>() -> bool {
-    G::First::SHAPE.is_serial() && G::Second::SHAPE.is_serial() && !is_chain::<G>()
+/// The message of a call for one. Without vectors, by code that batches have, too.
+#[inline(always)]
+fn by_itself<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+    if const { S::ROUNDS } {
+        one_message::<S, G>(s, key, job, verdict, true);
+    } else {
+        left_over::<S, G>(s, key, job, verdict, true);
+    }
 }
 
 /// What the tables cost that a key keeps for one message of `G`.
@@ -302,13 +299,14 @@ fn one_message<S: Isa, G: Program>(
     if const { is_text_along::<S, G>() } && job.len == 16 {
         return alone::<S::Narrow, G>(s.narrow(), key, &NO_TABLES, job, verdict);
     }
-    if const { is_alone::<S, G>() }
-        && let Some(tables) = tables_alone::<S, G>(s, key, by_itself)
-    {
-        return alone::<S, G>(s, key, tables, job, verdict);
+    if const { keeps_tables::<G>() == 0 } {
+        return alone::<S, G>(s, key, &NO_TABLES, job, verdict);
     }
-    // A copy: if the job's own address were passed on, all of it would be stored.
-    in_one_lane::<S, G>(s, key, &{ *job }, verdict);
+    match tables_alone::<S, G>(s, key, by_itself) {
+        Some(tables) => alone::<S, G>(s, key, tables, job, verdict),
+        // A copy: if the job's own address were passed on, all of it would be stored.
+        None => for_once::<S, G>(s, key, &{ *job }, verdict),
+    }
 }
 
 /// Does a message that has neither tables nor a tag, with the key's table for counters, if there is one.
@@ -326,16 +324,13 @@ fn one_text<S: Isa, G: Program>(
 /// in one lane: as a part of a register, it would wait until one before it at the same place is in the cache.
 const fn is_text_along<S: Isa, G: Program>() -> bool {
     let shape = G::First::SHAPE;
-    is_alone::<S, G>() && shape.is_along() && shape.along().tables == 0 && !shape.tag && !G::TWO
+    has_registers::<S>() && shape.is_along() && shape.along().tables == 0 && !shape.tag && !G::TWO
 }
 
 /// The tables for one message of `G`, if the key keeps them for kernels of this width, or it is
 /// time to make them.
 #[inline(always)]
 fn tables_alone<S: Isa, G: Program>(s: S, key: &Expanded, by_itself: bool) -> Option<&Tables> {
-    if const { keeps_tables::<G>() == 0 } {
-        return Some(&NO_TABLES);
-    }
     if let Some(kept) = key.kept_tables() {
         return kept.of(S::LANES);
     }
@@ -345,49 +340,15 @@ fn tables_alone<S: Isa, G: Program>(s: S, key: &Expanded, by_itself: bool) -> Op
     key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX))
 }
 
-/// A group of one message. Out of line: its memory takes thousands of bytes of stack.
+/// A message of a batch that has none beside it; without vectors, also one that came `by_itself`.
 #[inline(never)]
-fn in_one_lane<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
-    s.enter(
-        #[inline(always)]
-        || group_of_one::<S, G>(s, key, job, verdict),
-    );
-}
-
-#[inline(always)]
-fn group_of_one<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
-    let n = s.narrow();
-    let mut lanes = Lanes::<1, 0>::new();
-    let verdicts = verdict.map(core::slice::from_mut);
-    let jobs = core::slice::from_ref(job);
-    let used = lanes.take::<_, G>(n, 1, &mut Only, jobs, (false, true));
-    let group = lanes.group::<_, G>(n, used, jobs, key.into(), verdicts, (None, None));
-    let keys = n.keys(key, G::First::SHAPE.uses);
-    // Made where it is: it is large.
-    let mut keys_of_message;
-    let derived = match const { G::First::SHAPE.own.is_some() } {
-        true => {
-            keys_of_message = DerivedKeys::<1>::new();
-            Some(&mut keys_of_message)
-        }
-        false => None,
-    };
-    let mut by_rows = OneKey {
-        s,
-        key,
-        for_many: false,
-    };
-    let shared = Shared {
-        s: n,
-        keys: &keys,
-        key,
-    };
-    run::<_, G, 1, 0>(n, group, |_| key, &shared, &mut by_rows, derived);
-}
-
-/// A message of a batch that has none beside it.
-#[inline(never)]
-fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Option<&mut Block>) {
+fn left_over<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    job: &Job,
+    verdict: Option<&mut Block>,
+    by_itself: bool,
+) {
     let again;
     let job = match const { G::AGAIN } {
         true => {
@@ -398,7 +359,7 @@ fn left_over<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, verdict: Optio
     };
     s.enter(
         #[inline(always)]
-        || one_message::<S, G>(s, key, job, verdict, false),
+        || one_message::<S, G>(s, key, job, verdict, by_itself),
     );
 }
 
@@ -442,7 +403,8 @@ fn side_by_side<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     }
     if let [job] = work.jobs {
         let verdict = work.verdicts.as_mut().and_then(|all| all.first_mut());
-        return left_over::<S, G>(s, work.keys.get(job.key_index), job, verdict);
+        let key = work.keys.get(job.key_index);
+        return left_over::<S, G>(s, key, job, verdict, false);
     }
     // The one of two passes that has the tag makes it or compares it.
     let verdicts = work.verdicts.take();
@@ -523,17 +485,18 @@ fn are_many(jobs: &[Job], alike: Alike) -> bool {
 #[inline(never)]
 fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     // In the caller's order: those that are better done by themselves.
-    let mut solos = 0;
+    let mut from = usize::MAX;
     if const { has_solos::<S, G>() } {
-        solos = solos_of::<S, G>(s, work);
-        if solos == work.jobs.len() {
+        let count;
+        (count, from) = solos_of::<S, G>(s, work);
+        if count == work.jobs.len() {
             return;
         }
     }
     s.enter_with(
-        (work, solos, (), (), ()),
+        (work, from, (), (), ()),
         #[inline(always)]
-        |work, solos, (), (), ()| {
+        |work, from, (), (), ()| {
             s.align_stack();
             let made;
             let shared = match work.keys {
@@ -544,7 +507,7 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
                 _ => None,
             };
             if const { !in_order::<S, G::First>() } {
-                drive::<S, G>(s, work, shared, solos);
+                drive::<S, G>(s, work, shared, from);
             } else if let Some(keys) = shared {
                 let key = work.keys.get(0);
                 let pays = || are_many(work.jobs, work.alike);
@@ -571,10 +534,10 @@ fn kernel<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
 /// message, long messages are done one by one instead, and only what is left in groups:
 /// without associated data and tags, those that would leave most of a register empty.
 ///
-/// `shared` is the call's one key; without it every message has its own. So many messages are done as
-/// `solos`.
+/// `shared` is the call's one key; without it every message has its own. Messages of [`is_solo`] `from` so
+/// many bytes on are done.
 #[inline(always)]
-fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>, solos: usize) {
+fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>, from: usize) {
     let fetched = work.is_fetched();
     let Work {
         jobs,
@@ -598,35 +561,22 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let keys = &*keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
-    let one = match (shared, keys) {
-        (Some(keys), KeySet::Shared(key)) => Some(Shared { s, keys, key }),
-        _ => None,
-    };
-    let mut queue = match alike.keys() && solos == 0 {
-        true => queue.fill(
-            jobs,
-            alike.texts(),
-            #[inline(always)]
-            |job| Some((0, order::<G>(job))),
-        ),
-        false => queue.fill(
-            jobs,
-            false,
-            #[inline(always)]
-            |job| {
-                if const { has_solos::<S, G>() }
-                    && solos > 0
-                    && match shared {
-                        Some(_) => is_solo::<G::First>(job),
-                        None => is_solo_of_its_own::<S, G::First>(job, jobs.len()),
-                    }
-                {
-                    return None;
-                }
-                Some((keys.get(job.key_index).rounds() / 2 - 5, order::<G>(job)))
-            },
-        ),
-    };
+    let some = const { has_solos::<S, G>() } && from < usize::MAX;
+    let mut queue = queue.fill(
+        jobs,
+        alike.texts() && alike.keys() && !some,
+        #[inline(always)]
+        |job| {
+            if some && is_solo::<G::First>(job, from) {
+                return None;
+            }
+            let class = match alike.keys() {
+                true => 0,
+                false => keys.get(job.key_index).rounds() / 2 - 5,
+            };
+            Some((class, order::<G>(job)))
+        },
+    );
     let differ = match const { S::LANES > SMALL_ROOM } {
         true => places_differ::<G::First>(jobs),
         false => None,
@@ -692,7 +642,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         if let Some(coming) = &mut coming {
             coming.go_on(s, queue.iter());
         }
-        let few = match const { derives_alone::<S, G>() } {
+        let few = match const { derives_along::<G>() } {
             true if used <= MAX_ALONE => {
                 let mut blocks = [0; MAX_ALONE];
                 for l in 0..used {
@@ -709,11 +659,7 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                 let job = &jobs[i];
                 let key = keys.get(job.key_index);
                 let verdict = verdicts.as_mut().map(|all| &mut all[i]);
-                if const { one_lane_is_all::<G>() } {
-                    left_over::<S::Narrow, G>(s.narrow(), key, job, verdict);
-                } else {
-                    left_over::<S, G>(s, key, job, verdict);
-                }
+                left_over::<S, G>(s, key, job, verdict, false);
             }
             continue;
         }
@@ -724,15 +670,12 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
         let beside = coming.as_mut().filter(|_| !own_keys);
         let aside = (stage, beside);
         let group = lanes.group::<_, G>(s, used, jobs, *keys, verdicts.as_deref_mut(), aside);
-        let all = |i| keys.get(i);
-        let derived = Some(&mut **derived);
-        if let Some(one) = &one {
-            let by_rows = &mut OneKey {
-                s,
-                key,
-                for_many: true,
-            };
-            run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, one, by_rows, derived);
+        let bytes = (key.rounds() - 6) * 4;
+        // Made here: of what is borrowed for writing, the compiler does not know that it stays, and would make all
+        // code for both forms of keys twice.
+        if let (Some(made), KeySet::Shared(key)) = (shared, keys) {
+            let one = &mut Shared { s, keys: made, key };
+            run::<S, G>(s, group, bytes, one, derived);
         } else {
             if const { G::First::SHAPE.uses.constants > 0 } {
                 for job in ahead.by_ref().take(group.keys().len()) {
@@ -745,55 +688,52 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
                 *of = keys.get(*place);
             }
             s.lane_keys(lane_keys, &of, G::First::SHAPE.uses);
-            let each = &Each {
+            let each = &mut Each {
                 s,
-                keys: &**lane_keys,
+                keys: lane_keys,
+                first: key,
             };
-            let by_rows = &mut ManyKeys {
-                s,
-                key: all,
-                // Those that go by themselves were counted.
-                again: const { has_solos::<S, G>() }.then_some(false),
-            };
-            run::<S, G, MAX_LANES, IDLE_BLOCKS>(s, group, all, each, by_rows, derived);
+            run::<S, G>(s, group, bytes, each, derived);
         }
     }
 }
 
-/// Does the messages of which [`is_solo`] says so, or with a key for each [`is_solo_of_its_own`]:
-/// how many. In modes with tables, if these pay.
+/// Does the messages of which [`is_solo`] says so: how many, and from how many bytes on. In modes with tables
+/// under one key, if these pay.
 #[inline(always)]
-fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> usize {
+fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> (usize, usize) {
+    const NONE: (usize, usize) = (0, usize::MAX);
     let KeySet::Shared(key) = work.keys else {
         // There would be much code, for modes of research.
         if const { waits::<G::First>() } {
-            return 0;
+            return NONE;
         }
-        let count = work.jobs.len();
-        let is_solo = |job: &Job| is_solo_of_its_own::<S, G::First>(job, count);
-        if !work.jobs.iter().any(is_solo) {
-            return 0;
+        let from = solo_from_of_its_own::<S, G::First>(s, work);
+        if !work.jobs.iter().any(|job| is_solo::<G::First>(job, from)) {
+            return NONE;
         }
-        return match <S::Unit as Isa>::LANES {
-            2 => under_their_own::<S, G, 2>(s, work),
-            4 => under_their_own::<S, G, 4>(s, work),
-            _ => under_their_own::<S, G, 1>(s, work),
+        let count = match <S::Unit as Isa>::LANES {
+            2 => under_their_own::<S, G, 2>(s, work, from),
+            4 => under_their_own::<S, G, 4>(s, work, from),
+            _ => under_their_own::<S, G, 1>(s, work, from),
         };
+        return (count, from);
     };
+    let from = const { solo_from::<S>() };
+    if !work.jobs.iter().any(|job| is_solo::<G::First>(job, from)) {
+        return NONE;
+    }
     if const { keeps_tables::<G>() == 0 } {
-        return match work.jobs.iter().any(is_solo::<G::First>) {
-            true => with_tables::<S, G>(s, key, &NO_TABLES, work),
-            false => 0,
-        };
+        return (with_tables::<S, G>(s, key, &NO_TABLES, work), from);
     }
-    let pays = key.kept_tables().is_some() || pay::<G::First>(work.jobs) || key.long_again();
-    if !pays || !work.jobs.iter().any(is_solo::<G::First>) {
-        return 0;
+    if key.kept_tables().is_none() && !pay::<G::First>(work.jobs) && !key.long_again() {
+        return NONE;
     }
-    match key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX)) {
+    let count = match key.tables(S::LANES, || tables::<S, G::First>(s, key, usize::MAX)) {
         Some(kept) => with_tables::<S, G>(s, key, kept, work),
         None => with_other_tables::<S, G>(s, key, work),
-    }
+    };
+    (count, from)
 }
 
 /// The same under a key that keeps tables for another width. Out of line, as they take thousands of
@@ -839,9 +779,9 @@ fn order<G: Program>(job: &Job) -> usize {
 /// Larger groups are always worth it.
 const MAX_ALONE: usize = 10;
 
-/// Whether messages have keys that are derived for them, and may go one by one all the same.
-const fn derives_alone<S: Isa, G: Program>() -> bool {
-    G::First::SHAPE.own.is_some() && is_alone::<S, G>()
+/// Whether messages have keys that are derived for them, and blocks side by side.
+const fn derives_along<G: Program>() -> bool {
+    G::First::SHAPE.own.is_some() && G::First::SHAPE.is_along()
 }
 
 /// Whether a group that derives a key for each message takes longer than its messages one by one: in
@@ -870,24 +810,44 @@ fn pay<M: Pass>(jobs: &[Job]) -> bool {
     })
 }
 
-/// Whether a message is done from beginning to end under the one key of a call. Where long associated data
-/// waits from block to block, groups are better.
+/// Whether a message is done from beginning to end, `from` so many bytes on. Where long associated data waits
+/// from block to block, groups are better.
 #[inline(always)]
-fn is_solo<M: Pass>(job: &Job) -> bool {
+fn is_solo<M: Pass>(job: &Job, from: usize) -> bool {
     let waits = const { M::SHAPE.data.is_some() && hashes_text_alone::<M>() };
-    job.len >= M::SHAPE.along().solo_from && !(waits && job.data_len > SHORT_DATA)
+    job.len >= from && !(waits && job.data_len > SHORT_DATA)
 }
 
-/// The same under its own key, as one of `count`. Short messages are better off in groups, of which keys are
-/// loaded together, where a register has one block; and in modes without tables where it does not hold a
-/// line, if they nearly fill one.
-#[inline(always)]
-fn is_solo_of_its_own<S: Isa, M: Pass>(job: &Job, count: usize) -> bool {
+/// From how many bytes on under the one key of a call. Where registers are rows, short messages would waste
+/// lanes.
+const fn solo_from<S: Isa>() -> usize {
+    if has_registers::<S>() { 0 } else { 256 }
+}
+
+/// The same, each under its own key. Short messages are better off in groups, of which keys are
+/// loaded together, where a register has one block; in modes without tables where it does not hold a
+/// line, if they nearly fill one; and in modes that hash, if most keys have no powers. (Zen 3, sixteen messages
+/// of GCM, to make these for each took 1.26 of the time at 1,024 bytes, 0.6 to 1.0 at 2,048.)
+fn solo_from_of_its_own<S: Isa, M: Pass>(s: S, work: &Work<'_>) -> usize {
     let few = const {
         has_few::<S, M>() && (M::SHAPE.along().tables > 0 || <S::Unit as Isa>::LANES == LINE)
     };
-    let no_group = const { has_few::<S, M>() } && count <= const { S::LANES * 3 / 4 };
-    is_solo::<M>(job) && (few || no_group || job.len >= 512)
+    let no_group = const { has_few::<S, M>() } && work.jobs.len() <= const { S::LANES * 3 / 4 };
+    let from = match few || no_group {
+        true => const { solo_from::<S>() },
+        false => 512,
+    };
+    match const { hash_of::<M>().is_some() } {
+        true if !most_have_powers::<S, M>(s, work.jobs, work.keys, from) => {
+            let most = if const { M::SHAPE.output } {
+                2048
+            } else {
+                4096
+            };
+            (128 * work.jobs.len()).clamp(512, most)
+        }
+        _ => from,
+    }
 }
 
 /// Whether messages pay for masks that are made once for all, as far as some of them tell.
@@ -917,6 +877,7 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
         #[inline(always)]
         || {
             let (jobs, alike) = (work.jobs, work.alike);
+            let from = const { solo_from::<S>() };
             let keys = &s.keys(key, G::First::SHAPE.uses);
             let mut c = Ciphers::new::<G::First>(s, (keys, key));
             if const { is_made::<G::First>() } && pay_for_masks::<S, G::First>(jobs, alike) {
@@ -928,7 +889,7 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
             while let Some(job) = jobs.get(i) {
                 if const { has_few::<S, G::First>() }
                     && let Some(some) = jobs[i..].first_chunk::<N>()
-                    && some.iter().all(is_solo::<G::First>)
+                    && some.iter().all(|other| is_solo::<G::First>(other, from))
                     && job.data_len <= SHORT_DATA
                     && (alike.data() || some.iter().all(|other| job.is_like(other)))
                 {
@@ -943,7 +904,7 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
                     (i, count) = (i + N, count + N);
                     continue;
                 }
-                if is_solo::<G::First>(job) {
+                if is_solo::<G::First>(job, from) {
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
                     let tables = (Powers::of::<G::First>(tables), first);
                     solo::<S, G>(s, (keys, key), tables, job, verdict);
@@ -956,18 +917,18 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
     )
 }
 
-/// Does the messages of which `is_solo_of_its_own` says so, each under its own key, in the caller's
-/// order: `N` at a time where as many follow each other; in modes that hash, if most keys have
-/// powers. Returns how many they are. Out of line, as it wants all registers.
+/// Does the messages of which `is_solo` says so, each under its own key, in the caller's order: `N` at a time
+/// where as many follow each other. Returns how many they are. Out of line, as it wants all registers.
 #[inline(never)]
-fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>) -> usize {
+fn under_their_own<S: Isa, G: Program, const N: usize>(
+    s: S,
+    work: &mut Work<'_>,
+    from: usize,
+) -> usize {
     let hashes = const { hash_of::<G::First>().is_some() };
     // A row. (Not when it is compiled: there is code for twice as many registers, which is never run.)
     assert!(!hashes || S::LANES <= FEW_POWERS);
     let (jobs, set) = (work.jobs, work.keys);
-    if hashes && !most_have_powers::<S, G::First>(s, jobs, set) {
-        return 0;
-    }
     s.enter(
         #[inline(always)]
         || {
@@ -986,7 +947,7 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                     && job.data_len <= SHORT_DATA
                     && let Some(some) = jobs[i..].first_chunk::<N>()
                     && some.iter().all(|other| {
-                        is_solo_of_its_own::<S, G::First>(other, jobs.len())
+                        is_solo::<G::First>(other, from)
                             && (alike
                                 || job.is_like(other) && set.key_of(other).rounds() == key.rounds())
                     })
@@ -1020,11 +981,12 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
                     continue;
                 }
                 fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);
-                if is_solo_of_its_own::<S, G::First>(job, jobs.len()) {
+                if is_solo::<G::First>(job, from) {
                     let powers = if hashes {
                         Powers::few(few_powers::<S, G::First>(s, key, &mut few_rows[0]))
                     } else {
-                        G::First::tables(s, key, rows::<G::First>(job.len), &mut few_tables[0]);
+                        let blocks = rows::<G::First>(job.len).max(job.data_len / 16);
+                        G::First::tables(s, key, blocks, &mut few_tables[0]);
                         Powers::none(&few_tables[0])
                     };
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
@@ -1039,16 +1001,16 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(s: S, work: &mut Work<'_>
     )
 }
 
-/// Whether so many of the keys of messages that go by themselves have few powers that it is worth it
+/// Whether so many of the keys of messages that would go by themselves have few powers that it is worth it
 /// to make the others' for this call alone: of the first messages, or else of all.
-fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>) -> bool {
+fn most_have_powers<S: Isa, M: Pass>(s: S, jobs: &[Job], set: KeySet<'_>, from: usize) -> bool {
     let (mut all, mut have) = (0, 0);
     for (i, job) in jobs.iter().enumerate() {
         // The others are asked when their messages are done.
         if i == ASKED && all > 0 && have * 8 >= all * 7 {
             return true;
         }
-        if !is_solo_of_its_own::<S, M>(job, jobs.len()) {
+        if !is_solo::<M>(job, from) {
             continue;
         }
         if let Some(next) = jobs.get(i + AHEAD) {
@@ -1135,16 +1097,24 @@ fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, co
 
 /// The keys of a group's messages: for rows, and for what is done once a message. Loops take them only
 /// when they begin: held over calls, they would be copied to memory and back.
-trait GroupKeys<S: Isa, const L: usize> {
+trait GroupKeys<S: Isa> {
     /// Whether it is one key for all.
-    const ONE: bool;
+    const ONE: bool = false;
     /// For rows of `T`, which has as many lanes as `S`, or the first of them.
     fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W>;
-    fn once(&self) -> OutOfLine<'_, S, L>;
+    fn once(&self) -> OutOfLine<'_, S>;
     /// The one key, if there is one.
     #[inline(always)]
     fn one(&self) -> Option<&Expanded> {
         None
+    }
+    /// That of the message in the first lane.
+    fn first<M: Pass>(&mut self) -> &Expanded;
+    /// Does the rest of the rows of the first `lanes` lanes, the longest of which has `rest`, so, if that takes
+    /// less time: whether it does.
+    #[inline(always)]
+    fn along<M: Pass>(&mut self, _: &mut Group<'_, '_>, _lanes: usize, _rest: usize) -> bool {
+        false
     }
 }
 
@@ -1155,7 +1125,7 @@ struct Shared<'k, S: Isa> {
     key: &'k Expanded,
 }
 
-impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
+impl<S: Isa> GroupKeys<S> for Shared<'_, S> {
     const ONE: bool = true;
 
     #[inline(always)]
@@ -1169,150 +1139,164 @@ impl<S: Isa, const L: usize> GroupKeys<S, L> for Shared<'_, S> {
     }
 
     #[inline(always)]
-    fn once(&self) -> OutOfLine<'_, S, L> {
+    fn once(&self) -> OutOfLine<'_, S> {
         OutOfLine::shared(self.s, self.keys, self.key)
+    }
+
+    #[inline(always)]
+    fn first<M: Pass>(&mut self) -> &Expanded {
+        self.key
     }
 }
 
 /// One key for each.
-struct Each<'k, S: Isa, const L: usize> {
+struct Each<'k, S> {
     s: S,
-    keys: &'k LaneKeys<L>,
+    keys: &'k LaneKeys<MAX_LANES>,
+    first: &'k Expanded,
 }
 
-impl<S: Isa, const L: usize> GroupKeys<S, L> for Each<'_, S, L> {
-    const ONE: bool = false;
-
+impl<S: Isa> GroupKeys<S> for Each<'_, S> {
     #[inline(always)]
     fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W> {
         per_lane::<_, M, _>(t, self.keys)
     }
 
     #[inline(always)]
-    fn once(&self) -> OutOfLine<'_, S, L> {
+    fn once(&self) -> OutOfLine<'_, S> {
         OutOfLine::each(self.s, self.keys)
+    }
+
+    #[inline(always)]
+    fn first<M: Pass>(&mut self) -> &Expanded {
+        self.first
     }
 }
 
-/// One group, all passes.
-#[inline(always)]
-fn run<'k, S: Isa, G: Program, const L: usize, const IDLE: usize>(
+/// Keys that were derived for the messages.
+struct Derived<'d, S> {
     s: S,
-    mut group: Group<'_, '_, L, IDLE>,
-    key: impl Fn(u32) -> &'k Expanded + Copy,
-    group_keys: &impl GroupKeys<S, L>,
-    by_rows: &mut impl ByRows,
-    derived: Option<&mut DerivedKeys<L>>,
-) {
-    if const { G::First::SHAPE.own.is_some() } {
-        if let Some(derived) = derived {
-            let bytes = (key(group.keys()[0]).rounds() - 6) * 4;
-            let both = (s, by_rows.token());
-            let c = &group_keys.once();
-            with_derived::<S, _, G, L, IDLE>(both, &mut group, c, bytes, derived);
+    keys: &'d mut DerivedKeys,
+}
+
+impl<S: Isa> GroupKeys<S> for Derived<'_, S> {
+    #[inline(always)]
+    fn of<T: Isa<Keys = S::Keys>, M: Pass>(&self, t: T) -> impl Cipher<W = T::W> {
+        per_lane::<_, M, _>(t, &self.keys.lanes)
+    }
+
+    #[inline(always)]
+    fn once(&self) -> OutOfLine<'_, S> {
+        OutOfLine::each(self.s, &self.keys.lanes)
+    }
+
+    #[inline(always)]
+    fn first<M: Pass>(&mut self) -> &Expanded {
+        let DerivedKeys { lanes, one, .. } = &mut *self.keys;
+        lanes.copy(0, one, M::SHAPE.uses);
+        one
+    }
+
+    #[inline(always)]
+    fn along<M: Pass>(&mut self, group: &mut Group<'_, '_>, lanes: usize, rest: usize) -> bool {
+        // A row of neighbouring blocks costs two thirds of one of the group, as nothing is gathered, whether
+        // it is full or not; a message costs some rows more. Rows that overlap in a lane wait for what the one
+        // before has written, so there it is half.
+        let fixed = match const { M::SHAPE.along().tables } {
+            0 => 1,
+            tables => 6 + tables,
+        };
+        let (along, across) = match const { in_units::<M>() } {
+            true => (2, 3),
+            false => (1, 2),
+        };
+        if lanes * (rest.div_ceil(S::LANES) + fixed) * along >= rest * across {
+            return false;
         }
-    } else {
-        passes::<S, G, L, IDLE>(s, &mut group, group_keys, by_rows);
+        let DerivedKeys {
+            lanes: keys,
+            one,
+            few,
+        } = &mut *self.keys;
+        for l in 0..lanes {
+            keys.copy(l, one, M::SHAPE.uses);
+            let mut made = None;
+            let powers = own_powers::<S, M>(self.s, one, group.left(l), &mut few.0, &mut made);
+            group.neighbours::<S, M>(self.s, l, one, powers);
+        }
+        true
+    }
+}
+
+/// One group, all passes, under keys of so many `bytes`.
+#[inline(always)]
+fn run<S: Isa, G: Program>(
+    s: S,
+    mut group: Group<'_, '_>,
+    bytes: usize,
+    keys: &mut impl GroupKeys<S>,
+    derived: &mut DerivedKeys,
+) {
+    match const { G::First::SHAPE.own.is_some() } {
+        true => with_derived::<S, G>(s, &mut group, &keys.once(), bytes, derived),
+        false => passes::<S, G>(s, &mut group, keys),
     }
 }
 
 /// All passes under keys that are derived for the messages. Out of line, as it is the
 /// same for both forms of keys that they are derived from.
 #[inline(never)]
-fn with_derived<S: Isa, B: Isa, G: Program, const L: usize, const IDLE: usize>(
-    (s, wide): (S, B),
-    group: &mut Group<'_, '_, L, IDLE>,
-    c: &OutOfLine<'_, S, L>,
+fn with_derived<S: Isa, G: Program>(
+    s: S,
+    group: &mut Group<'_, '_>,
+    c: &OutOfLine<'_, S>,
     bytes: usize,
-    derived: &mut DerivedKeys<L>,
+    keys: &mut DerivedKeys,
 ) {
-    wide.enter(
+    s.enter(
         #[inline(always)]
         || {
-            derive::<S, G::First, L, IDLE>(s, group, c, bytes, &mut derived.lanes);
-            let keys = &derived.lanes;
-            let by_rows = &mut Derived {
-                s: wide,
-                lanes: keys,
-                one: &mut derived.one,
-                few: &mut derived.few,
-            };
-            passes::<S, G, L, IDLE>(s, group, &Each { s, keys }, by_rows);
+            let own = group.derive::<S, G::First>(s, c, bytes);
+            derived::expand::<S, G::First, _>(s, c, own, bytes, &mut keys.lanes);
+            passes::<S, G>(s, group, &mut Derived { s, keys });
         },
     );
 }
 
-/// Makes the keys that the messages of a group have of their own.
 #[inline(always)]
-fn derive<S: Isa, M: Pass, const L: usize, const IDLE: usize>(
-    s: S,
-    group: &Group<'_, '_, L, IDLE>,
-    c: &OutOfLine<'_, S, L>,
-    bytes: usize,
-    keys: &mut LaneKeys<L>,
-) {
-    #[cfg(feature = "research")]
-    if const { M::SHAPE.is_mixed() } {
-        return mixed::derive::<S, M, L, IDLE>(s, group, c, bytes, keys);
-    }
-    let own = group.derive::<S, M>(s, c, bytes);
-    s.expand_row(keys, own.first, bytes, WhichKey::First);
-    #[cfg(feature = "research")]
-    if const { M::SHAPE.has_two_own() } {
-        s.expand_row(keys, own.second, bytes, WhichKey::Second);
-    }
-    for (i, row) in own.constants.into_iter().enumerate() {
-        s.store_row(row, keys.subkey_mut(i));
-    }
-}
-
-#[inline(always)]
-fn passes<S: Isa, G: Program, const L: usize, const IDLE: usize>(
-    s: S,
-    group: &mut Group<'_, '_, L, IDLE>,
-    group_keys: &impl GroupKeys<S, L>,
-    by_rows: &mut impl ByRows,
-) {
-    pass::<S, G::First, G, _, L, IDLE>(s, group, group_keys, by_rows);
+fn passes<S: Isa, G: Program>(s: S, group: &mut Group<'_, '_>, keys: &mut impl GroupKeys<S>) {
+    pass::<S, G::First, G, _>(s, group, keys);
     if const { G::TWO } {
         group.again::<S, G::Second>(s);
-        pass::<S, G::Second, G::Second, _, L, IDLE>(s, group, group_keys, by_rows);
+        pass::<S, G::Second, G::Second, _>(s, group, keys);
     }
 }
 
 /// The first pass of `G`, which is `M`: begin, window by window, finish. A window is run by the
 /// narrowest kernel that holds its lanes.
 #[inline(always)]
-fn pass<
-    S: Isa,
-    M: Pass,
-    G: Program<First = M>,
-    K: GroupKeys<S, L>,
-    const L: usize,
-    const IDLE: usize,
->(
+fn pass<S: Isa, M: Pass, G: Program<First = M>, K: GroupKeys<S>>(
     s: S,
-    group: &mut Group<'_, '_, L, IDLE>,
-    group_keys: &K,
-    by_rows: &mut impl ByRows,
+    group: &mut Group<'_, '_>,
+    keys: &mut K,
 ) {
-    group.begin::<S, M>(s, &group_keys.once());
+    group.begin::<S, M>(s, &keys.once());
     if const { has_phases::<S, M>() }
         && let Some(phases) = group.phases::<S, M>()
     {
-        group.in_phases::<S, M>(s, group_keys.of::<_, M>(s), phases);
+        group.in_phases::<S, M>(s, keys.of::<_, M>(s), phases);
     }
-    if const { L > 1 && has_stages::<S, M>() } && group.is_staged() {
-        other_windows::<S, M, L, IDLE, true>(s, group, group_keys, by_rows, &mut ());
-    } else if const { L > 1 && may_fetch_beside::<S, M>(K::ONE) }
+    if const { has_stages::<S, M>() } && group.is_staged() {
+        other_windows::<S, M, true>(s, group, keys, &mut ());
+    } else if const { may_fetch_beside::<S, M>(K::ONE) }
         && let Some(coming) = group.coming.take()
     {
-        other_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows, coming);
+        other_windows::<S, M, false>(s, group, keys, coming);
         group.coming = Some(coming);
     } else {
-        all_windows::<S, M, L, IDLE, false>(s, group, group_keys, by_rows, &mut ());
+        all_windows::<S, M, false>(s, group, keys, &mut ());
     }
-    group.finish::<S, G>(s, &group_keys.once());
+    group.finish::<S, G>(s, &keys.once());
 }
 
 /// Whether texts may be fetched beside rows of `M`: of chains, and of hashes in lanes. Other modes leave no
@@ -1326,33 +1310,31 @@ const fn may_fetch_beside<S: Isa, M: Pass>(one_key: bool) -> bool {
 }
 
 /// Whether texts may be fetched before messages are done in lanes: the CPUs that gain by it
-/// ([`Work::is_fetched`]) have wider registers than those of 8 lanes.
+/// ([`Work::is_fetched`]) have registers of several blocks.
 const fn may_fetch<S: Isa>() -> bool {
-    S::ROUNDS && S::LANES > SMALL_ROOM
+    S::ROUNDS && <S::Unit as Isa>::LANES > 1
 }
 
 /// The windows of a group that is staged, or beside which something is fetched. Out of line: beside others they
 /// would take registers for keys from these.
 #[inline(never)]
-fn other_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED: bool>(
+fn other_windows<S: Isa, M: Pass, const STAGED: bool>(
     s: S,
-    group: &mut Group<'_, '_, L, IDLE>,
-    group_keys: &impl GroupKeys<S, L>,
-    by_rows: &mut impl ByRows,
+    group: &mut Group<'_, '_>,
+    keys: &mut impl GroupKeys<S>,
     beside: &mut impl Beside,
 ) {
     s.enter(
         #[inline(always)]
-        || all_windows::<S, M, L, IDLE, STAGED>(s, group, group_keys, by_rows, beside),
+        || all_windows::<S, M, STAGED>(s, group, keys, beside),
     );
 }
 
 #[inline(always)]
-fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED: bool>(
+fn all_windows<S: Isa, M: Pass, const STAGED: bool>(
     s: S,
-    group: &mut Group<'_, '_, L, IDLE>,
-    group_keys: &impl GroupKeys<S, L>,
-    by_rows: &mut impl ByRows,
+    group: &mut Group<'_, '_>,
+    keys: &mut impl GroupKeys<S>,
     beside: &mut impl Beside,
 ) {
     let mut windows = Windows::after(group.rows().len(), group.done());
@@ -1363,37 +1345,27 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
         false => usize::MAX,
     };
     let mut next = windows.next(group.rows());
-    while let Some(mut window) = next {
+    while let Some(window) = next {
         let rest = group.rows()[0] - group.done();
-        if const { M::SHAPE.is_along() } && by_rows.pays::<M>(&group.keys()[..window.lanes], rest) {
-            // From a multiple of a row on.
-            let past = group.done() % by_rows.lanes();
-            if past == 0 {
-                by_rows.rest::<M, L, IDLE>(group, window.lanes);
-                break;
-            }
-            let rows = window.rows.min(by_rows.lanes() - past);
-            windows.give_back(window.rows - rows);
-            window.rows = rows;
-        }
-        let windows = &mut windows;
-        if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
-            by_rows.under::<M>(group.keys()[0], 0, |key| {
-                group.last::<S::Narrow, M>(s.narrow(), key)
-            });
+        if const { M::SHAPE.is_along() } && keys.along::<M>(group, window.lanes, rest) {
             break;
         }
+        if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
+            group.last::<S::Narrow, M>(s.narrow(), keys.first::<M>());
+            break;
+        }
+        let windows = &mut windows;
         next = if const { S::SPARE && is_linked::<M>() }
             && window.lanes <= S::Slim::LANES
             && is_zen4()
-            && let Some(key) = group_keys.one()
+            && let Some(key) = keys.one()
         {
             let n = s.slim();
-            let keys = n.keys(key, M::SHAPE.uses);
-            let c = uniform::<_, M>(n, &keys, key);
+            let slim = n.keys(key, M::SHAPE.uses);
+            let c = uniform::<_, M>(n, &slim, key);
             group.windows::<S::Slim, M, STAGED>(n, c, window, windows, (until(1), beside))
         } else if const { S::Half::LANES < S::LANES } && window.lanes <= S::Half::LANES {
-            let c = group_keys.of::<_, M>(s.half());
+            let c = keys.of::<_, M>(s.half());
             group.windows::<S::Half, M, STAGED>(s.half(), c, window, windows, (until(1), beside))
         } else {
             let narrower = const {
@@ -1404,7 +1376,7 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
             };
             group.windows::<S, M, STAGED>(
                 s,
-                group_keys.of::<_, M>(s),
+                keys.of::<_, M>(s),
                 window,
                 windows,
                 (until(narrower), beside),
@@ -1415,89 +1387,6 @@ fn all_windows<S: Isa, M: Pass, const L: usize, const IDLE: usize, const STAGED:
 
 /// Blocks for which it is worth it to go on with one message by itself.
 const FAR: usize = 16;
-
-/// The other way to do rows: messages one by one, blocks of each side by side.
-trait ByRows {
-    type S: Isa;
-    /// Calls `f` with the key of lane `l`'s message, which is number `key` of the table.
-    fn under<M: Pass>(&mut self, key: u32, l: usize, f: impl FnOnce(&Expanded));
-    fn token(&self) -> Self::S;
-    /// Blocks in a row.
-    #[inline(always)]
-    fn lanes(&self) -> usize {
-        Self::S::LANES
-    }
-    /// Whether it is the better way for messages under `keys` of which the longest has
-    /// `rest` blocks left.
-    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool;
-    /// Does the rest of the rows of the first `lanes` lanes.
-    fn rest<M: Pass, const L: usize, const IDLE: usize>(
-        &mut self,
-        group: &mut Group<'_, '_, L, IDLE>,
-        lanes: usize,
-    );
-}
-
-/// A row of neighbouring blocks costs two thirds of one of a group, as nothing is
-/// gathered, whether it is full or not; a message costs `fixed` rows more. Rows that overlap in a
-/// lane wait for what the one before has written, so there it is half.
-#[inline(always)]
-fn pays<S: Isa, M: Pass>(lanes: usize, rest: usize, fixed: usize) -> bool {
-    let (along, across) = match const { in_units::<M>() } {
-        true => (2, 3),
-        false => (1, 2),
-    };
-    S::LANES > 1 && lanes * (rest.div_ceil(S::LANES) + fixed) * along < rest * across
-}
-
-/// Under one key, which keeps the tables.
-struct OneKey<'k, S: Isa> {
-    s: S,
-    key: &'k Expanded,
-    /// Whether there are other messages under it.
-    for_many: bool,
-}
-
-impl<S: Isa> ByRows for OneKey<'_, S> {
-    type S = S;
-
-    #[inline(always)]
-    fn under<M: Pass>(&mut self, _: u32, _: usize, f: impl FnOnce(&Expanded)) {
-        f(self.key)
-    }
-
-    #[inline(always)]
-    fn token(&self) -> S {
-        self.s
-    }
-
-    #[inline(always)]
-    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
-        // A batch makes them once for all its messages. Alone, and where it was found that they
-        // do not pay, they must pay for the memory that they are kept in.
-        let free = const { M::SHAPE.along().tables == 0 }
-            || self.for_many && const { !M::SHAPE.along().ends_alike }
-            || self.key.kept_tables().is_some();
-        pays::<S, M>(
-            keys.len(),
-            rest,
-            if free { 1 } else { 4 + M::SHAPE.along().tables },
-        )
-    }
-
-    #[inline(always)]
-    fn rest<M: Pass, const L: usize, const IDLE: usize>(
-        &mut self,
-        group: &mut Group<'_, '_, L, IDLE>,
-        lanes: usize,
-    ) {
-        let mut made = None;
-        let powers = kept_powers::<S, M>(self.s, self.key, &mut made);
-        for l in 0..lanes {
-            group.neighbours::<S, M>(self.s, l, self.key, powers);
-        }
-    }
-}
 
 /// Bytes of a batch from which on a table for counters pays, and of a message by itself that
 /// is not the first such.
@@ -1539,140 +1428,6 @@ fn tables<S: Isa, M: Pass>(s: S, key: &Expanded, blocks: usize) -> Tables {
         },
     );
     tables
-}
-
-/// Those that the key keeps, or `made` where it keeps some for another width.
-#[inline(always)]
-fn kept_tables<'t, S: Isa, M: Pass>(
-    s: S,
-    key: &'t Expanded,
-    made: &'t mut Option<Tables>,
-) -> &'t Tables {
-    match key.tables(S::LANES, || tables::<S, M>(s, key, usize::MAX)) {
-        Some(kept) => kept,
-        None => made.insert(tables::<S, M>(s, key, usize::MAX)),
-    }
-}
-
-/// With a key for each message.
-struct ManyKeys<S, F> {
-    s: S,
-    key: F,
-    /// Whether the group's keys had long messages before, once that is known.
-    again: Option<bool>,
-}
-
-impl<'j, S: Isa, F: Fn(u32) -> &'j Expanded + Copy> ByRows for ManyKeys<S, F> {
-    type S = S;
-
-    #[inline(always)]
-    fn under<M: Pass>(&mut self, key: u32, _: usize, f: impl FnOnce(&Expanded)) {
-        f((self.key)(key))
-    }
-
-    #[inline(always)]
-    fn token(&self) -> S {
-        self.s
-    }
-
-    #[inline(always)]
-    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
-        let n = keys.len();
-        if !pays::<S, M>(n, rest, 1) || const { M::SHAPE.along().tables == 0 } {
-            return pays::<S, M>(n, rest, 1);
-        }
-        // Asked again and again of the same messages.
-        let again = *self.again.get_or_insert_with(|| {
-            let all = keys.iter().map(|i| (self.key)(*i).long_again());
-            all.fold(true, |all, again| all & again)
-        });
-        again || pays::<S, M>(n, rest, 1 + M::SHAPE.along().tables)
-    }
-
-    #[inline(always)]
-    fn rest<M: Pass, const L: usize, const IDLE: usize>(
-        &mut self,
-        group: &mut Group<'_, '_, L, IDLE>,
-        lanes: usize,
-    ) {
-        let keeps = self.again == Some(true);
-        let mut few = FewTables(NO_FEW_ROWS);
-        for l in 0..lanes {
-            if let Some(next) = group.keys().get(l + 1) {
-                fetch::<S, M>(self.s, (self.key)(*next));
-            }
-            let key = (self.key)(group.keys()[l]);
-            let mut made = None;
-            let powers = match keeps {
-                true => kept_powers::<S, M>(self.s, key, &mut made),
-                false => own_powers::<S, M>(self.s, key, group.left(l), &mut few.0, &mut made),
-            };
-            group.neighbours::<S, M>(self.s, l, key, powers);
-        }
-    }
-}
-
-/// With keys that were derived for the messages.
-struct Derived<'d, S, const K: usize> {
-    s: S,
-    lanes: &'d LaneKeys<K>,
-    /// Memory for the key of one lane, and for a few powers.
-    one: &'d mut Expanded,
-    few: &'d mut FewTables,
-}
-
-impl<S: Isa, const K: usize> ByRows for Derived<'_, S, K> {
-    type S = S;
-
-    #[inline(always)]
-    fn under<M: Pass>(&mut self, _: u32, l: usize, f: impl FnOnce(&Expanded)) {
-        self.lanes.copy(l, self.one, M::SHAPE.uses);
-        f(self.one)
-    }
-
-    #[inline(always)]
-    fn token(&self) -> S {
-        self.s
-    }
-
-    #[inline(always)]
-    fn pays<M: Pass>(&mut self, keys: &[u32], rest: usize) -> bool {
-        // One message by itself has short rows.
-        let fixed = match const { M::SHAPE.along().tables } {
-            0 if K > 1 => 1,
-            0 => 2,
-            tables => 6 + tables,
-        };
-        (K > 1 || rest >= 44) && pays::<S, M>(keys.len(), rest, fixed)
-    }
-
-    #[inline(always)]
-    fn rest<M: Pass, const L: usize, const IDLE: usize>(
-        &mut self,
-        group: &mut Group<'_, '_, L, IDLE>,
-        lanes: usize,
-    ) {
-        for l in 0..lanes {
-            self.lanes.copy(l, self.one, M::SHAPE.uses);
-            let mut made = None;
-            let few = &mut self.few.0;
-            let powers = own_powers::<S, M>(self.s, self.one, group.left(l), few, &mut made);
-            group.neighbours::<S, M>(self.s, l, self.one, powers);
-        }
-    }
-}
-
-/// The powers that a key keeps, or that are `made` where it keeps some for another width.
-#[inline(always)]
-fn kept_powers<'t, S: Isa, M: Pass>(
-    s: S,
-    key: &'t Expanded,
-    made: &'t mut Option<Tables>,
-) -> Powers<'t> {
-    match const { M::SHAPE.along().tables } {
-        0 => Powers::none(&NO_TABLES.rows),
-        _ => Powers::of::<M>(kept_tables::<S, M>(s, key, made)),
-    }
 }
 
 /// What `blocks` blocks want of a key that keeps nothing: there is room for a `few` powers, and for

@@ -411,11 +411,11 @@ impl<S: Isa, const N: usize> Facts for Few<'_, S, N> {
 }
 
 /// What a mode may know of the messages in the lanes.
-pub(crate) struct InLanes<'l, S, const L: usize> {
+pub(crate) struct InLanes<'l, S> {
     pub s: S,
     /// The messages, and `EMPTY` in lanes without one; the lengths of their texts.
-    pub jobs: &'l [*const Job; L],
-    pub len: &'l [usize; L],
+    pub jobs: &'l [*const Job; MAX_LANES],
+    pub len: &'l [usize; MAX_LANES],
     pub used: usize,
     /// Whether nonces, associated data and tags are of the same lengths in all.
     pub alike: bool,
@@ -424,7 +424,7 @@ pub(crate) struct InLanes<'l, S, const L: usize> {
     pub given: bool,
 }
 
-impl<S: Isa, const L: usize> InLanes<'_, S, L> {
+impl<S: Isa> InLanes<'_, S> {
     #[inline(always)]
     fn job(&self, l: usize) -> &Job {
         // SAFETY: lanes have a job, borrowed meanwhile.
@@ -447,7 +447,7 @@ impl<S: Isa, const L: usize> InLanes<'_, S, L> {
     }
 }
 
-impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
+impl<S: Isa> Facts for InLanes<'_, S> {
     type W = S::W;
 
     #[inline(always)]
@@ -461,7 +461,7 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
             let number = f(self.sizes(0));
             return self.s.splat(&(number as u128).to_le_bytes());
         }
-        let mut numbers = [0; L];
+        let mut numbers = [0; MAX_LANES];
         let mut l = 0;
         while l < S::LANES {
             numbers[l] = f(self.sizes(l));
@@ -518,7 +518,7 @@ impl<S: Isa, const L: usize> Facts for InLanes<'_, S, L> {
 
     #[inline(always)]
     fn block(&self, f: impl Fn(Fact<'_>) -> u128 + Copy) -> S::W {
-        let mut blocks = [[0; 16]; L];
+        let mut blocks = [[0; 16]; MAX_LANES];
         let mut l = 0;
         while l < self.used {
             let job = self.job(l);

@@ -27,11 +27,8 @@ use crate::rows::{
     last_row, mask_of, one_lane, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
-use crate::solo::{absorb, has_solos, header, is_alone, is_chain, whole};
+use crate::solo::{SHORT_DATA, absorb, has_registers, has_solos, header, is_chain, whole};
 use crate::stage::Stage;
-
-/// Messages of more bytes of associated data go by themselves, or in groups: here it is absorbed block by block.
-pub(crate) const SHORT_DATA: usize = 64;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
@@ -44,7 +41,7 @@ type StateOf<S, G> = <<G as Program>::First as Pass>::State<UnitOf<S>>;
 pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
     let lanes = <S::Unit as Isa>::LANES;
     let fits = block_of::<M>(true, 1).is_none() && block_of::<M>(false, 2).is_none();
-    has_solos::<S, M>() && fits && lanes > 1 && lanes <= MAX_UNIT
+    has_registers::<S>() && has_solos::<S, M>() && fits && lanes > 1 && lanes <= MAX_UNIT
 }
 
 /// Whether short messages of `G` are done a few at a time, by [`short`]. Where it is serial, the CPU
@@ -53,10 +50,9 @@ pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
 pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
     let (first, second) = (G::First::SHAPE, G::Second::SHAPE);
     let lanes = <S::Unit as Isa>::LANES;
-    let plain = match has_chain::<G>() {
-        true => is_alone::<S, G>() && first.own.is_none(),
-        false => first.is_in_order(),
-    };
+    let plain = (first.is_serial() || first.is_in_order())
+        && (second.is_serial() || second.is_in_order())
+        && first.own.is_none();
     let blocks = first.row.stride == 16 && second.row.stride == 16;
     plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
 }
@@ -90,7 +86,7 @@ pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
 /// sums of hashes would not stay in registers.
 pub(crate) const fn has_even_along<S: Isa, G: Program>() -> bool {
     let few = S::LANES <= 4 * <S::Unit as Isa>::LANES;
-    has_solos::<S, G>() && (few || hash_of::<G::First>().is_none())
+    has_registers::<S>() && has_solos::<S, G>() && (few || hash_of::<G::First>().is_none())
 }
 
 /// Whether messages of a batch go this way, in a mode along messages.

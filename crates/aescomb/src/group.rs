@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::is_zen4;
-use crate::block::{Block, LINE};
+use crate::block::{Block, LINE, MAX_LANES};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::crowding::{SET, STAGED_BELOW, differ, may_be_staged, phases_of, place_of};
 use crate::expanded::Expanded;
@@ -27,7 +27,7 @@ use crate::pass::{
     HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, is_by_blocks, rows,
     two_pieces, uniform, whole_end,
 };
-use crate::plan::{Source, Window, Windows};
+use crate::plan::{Drain, Window, Windows};
 use crate::rows::{has_lines, neighbours, take_row, take_rows};
 use crate::shape::Tail;
 use crate::stage::Stage;
@@ -35,7 +35,7 @@ use core::ops::Range;
 
 /// Idle lanes of a group work on memory of their own, which has this many blocks: two
 /// for each row that is done at a time.
-pub(crate) const IDLE_BLOCKS: usize = 512;
+const IDLE_BLOCKS: usize = 512;
 
 /// What a component of associated data has, over all messages.
 #[derive(Clone, Copy, Default)]
@@ -68,96 +68,96 @@ impl Seen {
 
 /// Memory for a group of messages, one to a lane, longest first.
 #[repr(C, align(64))]
-pub(crate) struct Lanes<const L: usize, const IDLE: usize> {
-    state: [[Block; L]; MAX_STATE],
+pub(crate) struct Lanes {
+    state: [[Block; MAX_LANES]; MAX_STATE],
     /// The state of messages that have ended.
-    kept: [[Block; L]; MAX_STATE],
-    header: [[Block; L]; HEADER],
+    kept: [[Block; MAX_LANES]; MAX_STATE],
+    header: [[Block; MAX_LANES]; HEADER],
     /// Of the first constants of keys, if messages are long enough.
-    powers: LanePowers<L>,
+    powers: LanePowers,
     has_powers: bool,
-    job: [*const Job; L],
+    job: [*const Job; MAX_LANES],
     /// Places of their keys, where each has its own.
-    key: [u32; L],
-    src: [*const u8; L],
-    dst: [*mut u8; L],
-    rows: [usize; L],
-    len: [usize; L],
+    key: [u32; MAX_LANES],
+    src: [*const u8; MAX_LANES],
+    dst: [*mut u8; MAX_LANES],
+    rows: [usize; MAX_LANES],
+    len: [usize; MAX_LANES],
     /// What the rows leave over, of which a second piece is what goes beyond 16 bytes; where
     /// its results go; whether anything is left at all.
-    rest: [*const u8; L],
-    left: [usize; L],
-    left_second: [usize; L],
-    end: [*mut u8; L],
+    rest: [*const u8; MAX_LANES],
+    left: [usize; MAX_LANES],
+    left_second: [usize; MAX_LANES],
+    end: [*mut u8; MAX_LANES],
     leaves: bool,
     /// Whether nonces, associated data and tags are of the same lengths in all.
     alike: bool,
     /// How many messages begin at the place of a page where the first one does.
     same: usize,
     /// What the tag differs by from the one that was given.
-    difference: [Block; L],
+    difference: [Block; MAX_LANES],
     /// Associated data, or a component of it: its rows, and what they leave over;
     /// not 0 where that wants an end.
     component: Component,
-    data: [*const u8; L],
-    data_rows: [usize; L],
-    data_rest: [*const u8; L],
-    data_left: [usize; L],
-    has: [usize; L],
+    data: [*const u8; MAX_LANES],
+    data_rows: [usize; MAX_LANES],
+    data_rest: [*const u8; MAX_LANES],
+    data_left: [usize; MAX_LANES],
+    has: [usize; MAX_LANES],
     /// Which lanes take part in some of the rows, and from where.
-    takes: [usize; L],
-    from: [*const u8; L],
-    idle: [Block; IDLE],
+    takes: [usize; MAX_LANES],
+    from: [*const u8; MAX_LANES],
+    idle: [Block; IDLE_BLOCKS],
 }
 
 // SAFETY: as for `Job`.
-unsafe impl<const L: usize, const IDLE: usize> Send for Lanes<L, IDLE> {}
+unsafe impl Send for Lanes {}
 // SAFETY: as above.
-unsafe impl<const L: usize, const IDLE: usize> Sync for Lanes<L, IDLE> {}
+unsafe impl Sync for Lanes {}
 
-impl<const L: usize, const IDLE: usize> Drop for Lanes<L, IDLE> {
+impl Drop for Lanes {
     fn drop(&mut self) {
-        self.state = [[[0; 16]; L]; MAX_STATE];
-        self.kept = [[[0; 16]; L]; MAX_STATE];
-        self.header = [[[0; 16]; L]; HEADER];
-        self.powers = [[[[0; 16]; L]; 2]; SUMMED_ROWS];
-        self.difference = [[0; 16]; L];
-        self.idle = [[0; 16]; IDLE];
+        self.state = [[[0; 16]; MAX_LANES]; MAX_STATE];
+        self.kept = [[[0; 16]; MAX_LANES]; MAX_STATE];
+        self.header = [[[0; 16]; MAX_LANES]; HEADER];
+        self.powers = [[[[0; 16]; MAX_LANES]; 2]; SUMMED_ROWS];
+        self.difference = [[0; 16]; MAX_LANES];
+        self.idle = [[0; 16]; IDLE_BLOCKS];
         zeroize::optimization_barrier(self);
     }
 }
 
-impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
+impl Lanes {
     pub(crate) fn new() -> Self {
         Lanes {
-            state: [[[0; 16]; L]; MAX_STATE],
-            kept: [[[0; 16]; L]; MAX_STATE],
-            header: [[[0; 16]; L]; HEADER],
-            powers: [[[[0; 16]; L]; 2]; SUMMED_ROWS],
+            state: [[[0; 16]; MAX_LANES]; MAX_STATE],
+            kept: [[[0; 16]; MAX_LANES]; MAX_STATE],
+            header: [[[0; 16]; MAX_LANES]; HEADER],
+            powers: [[[[0; 16]; MAX_LANES]; 2]; SUMMED_ROWS],
             has_powers: false,
-            job: [&EMPTY; L],
-            key: [0; L],
-            src: [core::ptr::null(); L],
-            dst: [core::ptr::null_mut(); L],
-            rows: [0; L],
-            len: [0; L],
-            rest: [core::ptr::null(); L],
-            left: [0; L],
-            left_second: [0; L],
-            end: [core::ptr::null_mut(); L],
+            job: [&EMPTY; MAX_LANES],
+            key: [0; MAX_LANES],
+            src: [core::ptr::null(); MAX_LANES],
+            dst: [core::ptr::null_mut(); MAX_LANES],
+            rows: [0; MAX_LANES],
+            len: [0; MAX_LANES],
+            rest: [core::ptr::null(); MAX_LANES],
+            left: [0; MAX_LANES],
+            left_second: [0; MAX_LANES],
+            end: [core::ptr::null_mut(); MAX_LANES],
             leaves: false,
             alike: false,
             same: 0,
-            difference: [[0; 16]; L],
+            difference: [[0; 16]; MAX_LANES],
             component: Component::default(),
-            data: [core::ptr::null(); L],
-            data_rows: [0; L],
-            data_rest: [core::ptr::null(); L],
-            data_left: [0; L],
-            has: [0; L],
-            takes: [0; L],
-            from: [core::ptr::null(); L],
-            idle: [[0; 16]; IDLE],
+            data: [core::ptr::null(); MAX_LANES],
+            data_rows: [0; MAX_LANES],
+            data_rest: [core::ptr::null(); MAX_LANES],
+            data_left: [0; MAX_LANES],
+            has: [0; MAX_LANES],
+            takes: [0; MAX_LANES],
+            from: [core::ptr::null(); MAX_LANES],
+            idle: [[0; 16]; IDLE_BLOCKS],
         }
     }
 
@@ -168,7 +168,7 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         &mut self,
         s: S,
         room: usize,
-        messages: &mut impl Source,
+        messages: &mut Drain<'_>,
         jobs: &[Job],
         (own_keys, alike): (bool, bool),
     ) -> usize {
@@ -192,12 +192,12 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
     fn fill<G: Program>(
         &mut self,
         room: usize,
-        messages: &mut impl Source,
+        messages: &mut Drain<'_>,
         jobs: &[Job],
         own_keys: bool,
         alike: bool,
     ) -> usize {
-        assert!(room <= L);
+        assert!(room <= MAX_LANES);
         let mut seen = Seen::default();
         let used = messages.take(
             room,
@@ -246,8 +246,8 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
         keys: KeySet<'_>,
         verdicts: Option<&'g mut [Block]>,
         (stage, coming): (Option<&'g mut Stage>, Option<&'g mut Coming<'j>>),
-    ) -> Group<'g, 'j, L, IDLE> {
-        const { assert!(S::LANES <= L) };
+    ) -> Group<'g, 'j> {
+        const { assert!(S::LANES <= MAX_LANES) };
         assert!(used > 0 && used <= S::LANES);
         if const { G::First::SHAPE.header > 0 || G::TWO } {
             // A tag that another pass has made is there, too.
@@ -304,9 +304,9 @@ impl<const L: usize, const IDLE: usize> Lanes<L, IDLE> {
 
     #[inline(always)]
     fn lay_out_all<S: Isa, M: Pass, After: Pass>(&mut self, used: usize) -> bool {
-        const { assert!(S::LANES <= L) };
+        const { assert!(S::LANES <= MAX_LANES) };
         // The compiler makes vectors of a loop only if it does not know how often that runs.
-        let lanes = core::hint::black_box(S::LANES).min(L);
+        let lanes = core::hint::black_box(S::LANES).min(MAX_LANES);
         let first = self.dst[0].addr();
         // The highest bit is set where a lane has more rows than the one before it.
         let (mut rises, mut before, mut before_after) = (0, usize::MAX >> 1, usize::MAX >> 1);
@@ -528,8 +528,8 @@ const fn has_ends<M: Pass>() -> bool {
 type Ended<S, M> = (Header<<S as Isa>::W>, <M as Pass>::State<<S as Isa>::W>);
 
 /// A group of messages in their lanes, longest first.
-pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
-    lanes: &'l mut Lanes<L, IDLE>,
+pub(crate) struct Group<'l, 'j> {
+    lanes: &'l mut Lanes,
     /// Lanes that have a message.
     used: usize,
     /// Rows that are done.
@@ -547,7 +547,7 @@ pub(crate) struct Group<'l, 'j, const L: usize, const IDLE: usize> {
     jobs: &'j [Job],
 }
 
-impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
+impl Group<'_, '_> {
     /// Blocks of each message.
     #[inline(always)]
     pub(crate) fn rows(&self) -> &[usize] {
@@ -618,7 +618,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Begins all messages: up to their texts. Out of line, as it is the same for all
     /// forms of keys; so are other things that are done once a message.
     #[inline(never)]
-    pub(crate) fn begin<S: Isa, M: Pass>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
+    pub(crate) fn begin<S: Isa, M: Pass>(&mut self, s: S, c: &OutOfLine<'_, S>) {
         s.enter(
             #[inline(always)]
             || self.begin_all::<S, M>(s, c),
@@ -629,7 +629,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     fn begin_all<S: Isa, M: Pass>(&mut self, s: S, c: &impl Cipher<W = S::W>) {
         let mut h = self.load_header::<S, M>(s);
         if const { M::SHAPE.nonce } {
-            let mut nonces = [nowhere().cast_const(); L];
+            let mut nonces = [nowhere().cast_const(); MAX_LANES];
             let mut l = 0;
             while l < S::LANES {
                 // SAFETY: lanes have a job.
@@ -663,17 +663,17 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 i += 1;
             }
         }
-        store_state::<S, M, L>(s, &state, &mut lanes.state);
+        store_state::<S, M>(s, &state, &mut lanes.state);
         if const { has_summed_rows::<S, M>() } {
             lanes.has_powers = lanes.rows[0] >= 3 * SUMMED_ROWS;
             if lanes.has_powers {
-                lane_powers::<S, M, L>(s, c.subkey(0), &mut lanes.powers);
+                lane_powers::<S, M>(s, c.subkey(0), &mut lanes.powers);
             }
         }
         let ends = lanes.rows[self.used - 1] == 0;
         if const { has_ends::<M>() } && ends {
             // A message without rows ends where it begins.
-            store_state::<S, M, L>(s, &state, &mut lanes.kept);
+            store_state::<S, M>(s, &state, &mut lanes.kept);
         }
     }
 
@@ -785,9 +785,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             let idle = lanes.idle.as_ptr().cast::<u8>().wrapping_sub(row * stride);
             // Up to where nothing changes.
             let mut stop = most;
-            if S::LANES > 1 {
-                stop = stop.min(row + IDLE / 2);
-            }
+            stop = stop.min(row + IDLE_BLOCKS / 2);
             for l in 0..S::LANES {
                 let takes = lanes.data_rows[l] > row;
                 lanes.takes[l] = usize::from(takes);
@@ -846,7 +844,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             let before = lanes.state;
             // The compiler would otherwise step each of these pointers in memory.
             core::hint::black_box((&src, &dst));
-            let mut state = load_state::<S, M, L>(s, &lanes.state);
+            let mut state = load_state::<S, M>(s, &lanes.state);
             // SAFETY: lanes that take part have their own rows up to `stop`, which are inside their
             // messages; the others have `idle`, with room for a line.
             unsafe {
@@ -859,7 +857,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                     &mut (),
                 )
             };
-            store_state::<S, M, L>(s, &state, &mut lanes.state);
+            store_state::<S, M>(s, &state, &mut lanes.state);
             if !all {
                 for l in (0..S::LANES).filter(|l| !takes(*l)) {
                     for (state, before) in lanes.state.iter_mut().zip(&before) {
@@ -900,7 +898,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         windows: &mut Windows,
         (least, beside): (usize, &mut impl Beside),
     ) -> Option<Window> {
-        let mut state = load_state::<S, M, L>(s, &self.lanes.state);
+        let mut state = load_state::<S, M>(s, &self.lanes.state);
         // The row that is the first of idle memory.
         let mut idle = self.done;
         if !STAGED {
@@ -922,11 +920,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
                 }
                 let mut stop = end;
                 if window.lanes < S::LANES {
-                    if self.done - idle >= IDLE / 2 {
+                    if self.done - idle >= IDLE_BLOCKS / 2 {
                         idle = self.done;
                         self.idle::<M>(window.lanes..S::LANES, idle);
                     }
-                    stop = end.min(idle + IDLE / 2);
+                    stop = end.min(idle + IDLE_BLOCKS / 2);
                 }
                 // SAFETY: the rows are inside every message (checked above), and inside `idle` for
                 // lanes without one.
@@ -936,11 +934,11 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             let keeps = const { has_ends::<M>() };
             if window.lanes == S::LANES && lanes.rows[0] == end {
                 if keeps {
-                    store_state::<S, M, L>(s, &state, &mut lanes.kept);
+                    store_state::<S, M>(s, &state, &mut lanes.kept);
                 }
                 return None;
             }
-            store_state::<S, M, L>(s, &state, &mut lanes.state);
+            store_state::<S, M>(s, &state, &mut lanes.state);
             if keeps {
                 lanes.keep_ended(window.lanes, end, state.blocks().len());
             }
@@ -1028,7 +1026,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
             if const { has_summed_rows::<S, M>() } && self.lanes.has_powers {
                 let rows = (stop - row).min(SUMMED_ROWS);
                 beside.rows(s, rows);
-                sum_rows::<S, M, _, L>(
+                sum_rows::<S, M, _>(
                     s,
                     c,
                     &self.lanes.powers,
@@ -1105,7 +1103,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
     /// Runs the rest of the first lane's rows, where no other lane has any.
     #[inline(always)]
     pub(crate) fn last<N: Isa, M: Pass>(&mut self, n: N, key: &Expanded) {
-        if const { L > 1 && may_be_staged::<M>() && M::SHAPE.output } {
+        if const { may_be_staged::<M>() && M::SHAPE.output } {
             self.empty_stage(n.unit());
         }
         let lanes = &mut *self.lanes;
@@ -1123,7 +1121,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
 
     /// Finishes all messages of the first pass of `G`: what their rows leave over, and tags.
     #[inline(never)]
-    pub(crate) fn finish<S: Isa, G: Program>(&mut self, s: S, c: &OutOfLine<'_, S, L>) {
+    pub(crate) fn finish<S: Isa, G: Program>(&mut self, s: S, c: &OutOfLine<'_, S>) {
         s.enter(
             #[inline(always)]
             || {
@@ -1148,7 +1146,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         if !finishes && const { !M::SHAPE.tag } {
             return None;
         }
-        let mut state = load_state::<S, M, L>(s, &self.lanes.kept);
+        let mut state = load_state::<S, M>(s, &self.lanes.kept);
         let h = self.load_header::<S, M>(s);
         let lanes = &mut *self.lanes;
         if const { !matches!(M::SHAPE.tail, Tail::None) } && finishes {
@@ -1206,7 +1204,7 @@ impl<'j, const L: usize, const IDLE: usize> Group<'_, 'j, L, IDLE> {
         let mut given = made;
         // SAFETY: tags are readable.
         unsafe { gather_of(s, jobs, lanes.alike, tag, &mut given) };
-        let mut len = [0; L];
+        let mut len = [0; MAX_LANES];
         for l in 0..S::LANES {
             // SAFETY: lanes have a job.
             len[l] = unsafe { (*jobs[l]).tag_len.min(16) as usize };
@@ -1317,10 +1315,7 @@ fn select<S: Isa, M: Pass>(
 }
 
 #[inline(always)]
-fn load_state<S: Isa, M: Pass, const L: usize>(
-    s: S,
-    from: &[[Block; L]; MAX_STATE],
-) -> M::State<S::W> {
+fn load_state<S: Isa, M: Pass>(s: S, from: &[[Block; MAX_LANES]; MAX_STATE]) -> M::State<S::W> {
     M::State::from_fn(
         #[inline(always)]
         |i| s.load_row(&from[i]),
@@ -1328,10 +1323,10 @@ fn load_state<S: Isa, M: Pass, const L: usize>(
 }
 
 #[inline(always)]
-fn store_state<S: Isa, M: Pass, const L: usize>(
+fn store_state<S: Isa, M: Pass>(
     s: S,
     state: &M::State<S::W>,
-    to: &mut [[Block; L]; MAX_STATE],
+    to: &mut [[Block; MAX_LANES]; MAX_STATE],
 ) {
     let blocks = state.blocks();
     let mut i = 0;

@@ -6,7 +6,7 @@
 //! for a register.
 #![allow(unsafe_code)]
 
-use crate::block::{Block, FEW_POWERS, FewRows, MAX_UNIT, POWERS, Rows, Tables};
+use crate::block::{Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables};
 use crate::cipher::{Cipher, Uniform, as_before};
 use crate::isa::{Isa, Plain, Polyval, Product, Sums, Wide};
 use crate::pass::{Pass, State};
@@ -483,15 +483,11 @@ where
 pub(crate) const SUMMED_ROWS: usize = 4;
 
 /// Of each power, from the last to the first: a row of it, and of the sum of its halves.
-pub(crate) type LanePowers<const L: usize> = [[[Block; L]; 2]; SUMMED_ROWS];
+pub(crate) type LanePowers = [[[Block; MAX_LANES]; 2]; SUMMED_ROWS];
 
 /// The powers of the first constants of keys.
 #[inline(always)]
-pub(crate) fn lane_powers<S: Isa, M: Pass, const L: usize>(
-    s: S,
-    first: S::W,
-    powers: &mut LanePowers<L>,
-) {
+pub(crate) fn lane_powers<S: Isa, M: Pass>(s: S, first: S::W, powers: &mut LanePowers) {
     let mut power = first;
     for [row, halves] in powers.iter_mut().rev() {
         s.store_row(power, row);
@@ -510,25 +506,25 @@ pub(crate) const fn has_summed_rows<S: Isa, M: Pass>() -> bool {
 }
 
 /// Rows of messages in lanes, of whose hashes the products are summed up.
-pub(crate) struct RowSums<'t, S: Isa, C, const L: usize> {
+pub(crate) struct RowSums<'t, S: Isa, C> {
     s: S,
     c: &'t C,
-    powers: &'t LanePowers<L>,
+    powers: &'t LanePowers,
     /// The place of the next row's power, and the sums.
     next: &'t Cell<usize>,
     sums: &'t Cell<[S::W; 3]>,
 }
 
-impl<S: Isa, C, const L: usize> Clone for RowSums<'_, S, C, L> {
+impl<S: Isa, C> Clone for RowSums<'_, S, C> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Isa, C, const L: usize> Copy for RowSums<'_, S, C, L> {}
+impl<S: Isa, C> Copy for RowSums<'_, S, C> {}
 
-impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for RowSums<'_, S, C, L> {
+impl<S: Isa, C: Cipher<W = S::W>> Cipher for RowSums<'_, S, C> {
     type W = S::W;
 
     as_before!();
@@ -547,13 +543,13 @@ impl<S: Isa, C: Cipher<W = S::W>, const L: usize> Cipher for RowSums<'_, S, C, L
 
 /// Takes `state` through the next `rows` rows, at most [`SUMMED_ROWS`], which are done by `take`.
 #[inline(always)]
-pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>, const L: usize>(
+pub(crate) fn sum_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
     s: S,
     c: &C,
-    powers: &LanePowers<L>,
+    powers: &LanePowers,
     state: &mut M::State<S::W>,
     rows: usize,
-    take: impl FnOnce(&RowSums<'_, S, C, L>, &mut M::State<S::W>),
+    take: impl FnOnce(&RowSums<'_, S, C>, &mut M::State<S::W>),
 ) {
     let next = &Cell::new(SUMMED_ROWS - rows);
     let sums = &Cell::new([c.zero(); 3]);

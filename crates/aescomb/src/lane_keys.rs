@@ -1,6 +1,6 @@
 //! Keys of messages side by side, one in each lane.
 
-use crate::block::{Block, NO_FEW_ROWS};
+use crate::block::{Block, MAX_LANES, NO_FEW_ROWS};
 use crate::expanded::{Expanded, FewTables};
 use crate::schedule::{CONSTANTS, DERIVED, Uses, Way};
 use crate::soft::Soft;
@@ -180,14 +180,14 @@ impl<const L: usize> Drop for LaneKeys<L> {
 }
 
 /// Keys that a mode derives for the messages of a group.
-pub(crate) struct DerivedKeys<const L: usize> {
-    pub lanes: LaneKeys<L>,
+pub(crate) struct DerivedKeys {
+    pub lanes: LaneKeys<MAX_LANES>,
     /// Memory for that of one lane, for rows of one message, and for a few powers of it.
     pub one: Expanded,
     pub few: FewTables,
 }
 
-impl<const L: usize> DerivedKeys<L> {
+impl DerivedKeys {
     pub(crate) fn new() -> Self {
         DerivedKeys {
             lanes: LaneKeys::new(),

@@ -74,6 +74,7 @@ mod comb;
 #[cfg(feature = "threads")]
 mod crew;
 mod crowding;
+mod derived;
 #[cfg(target_arch = "x86_64")]
 mod detect;
 mod engine;
@@ -101,8 +102,6 @@ mod lane_keys;
 mod layout;
 mod message;
 mod messages;
-#[cfg(feature = "research")]
-mod mixed;
 mod mode;
 pub mod modes;
 mod names;

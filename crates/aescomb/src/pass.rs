@@ -76,9 +76,9 @@
 //!
 //!   | | state of a block comes from | how messages go |
 //!   |---|---|---|
-//!   | `Serial` | the result of the block before | in groups, like all others |
+//!   | `Serial` | the result of the block before | in groups |
 //!   | `InOrder` | what it `Holds` | one by one (`solo.rs`), in the caller's order |
-//!   | `Blocks` | what its `Along` says | in groups that change over to neighbouring blocks |
+//!   | `Blocks` | what its `Along` says | by themselves (`solo.rs`, `few.rs`) or, where the key's tables do not pay, in groups; with keys that are derived for messages, in groups, of which long messages end as neighbouring blocks |
 //!
 //!   `InOrder` is for modes without associated data and tags, whose blocks depend on their places or
 //!   on the input. `Serial` is right for any mode.
@@ -127,8 +127,8 @@ use crate::expanded::Expanded;
 use crate::facts::Facts;
 use crate::isa::{Isa, Wide};
 use crate::lane_keys::LaneKeys;
-use crate::schedule::DERIVED;
-use crate::shape::{Feed, Link, Shape, Tail};
+use crate::schedule::{DERIVED, Uses};
+use crate::shape::{Along, Feed, Link, Shape, Tail};
 use core::marker::PhantomData;
 
 /// What the first half of a row leaves for the second: [`Pass::early`].
@@ -411,6 +411,36 @@ impl<M: Pass> Program for After<M> {
     type After = M;
     const AGAIN: bool = M::SHAPE.again;
     const HAS_TAGS: bool = true;
+}
+
+/// The associated data of `M`, as a text of blocks that are absorbed side by side.
+pub(crate) struct Data<M>(PhantomData<M>);
+
+impl<M: Pass> Pass for Data<M> {
+    type State<W: Wide> = M::State<W>;
+    const SHAPE: Shape = Shape {
+        feed: Feed::Blocks(Along {
+            blocks: M::SHAPE.strings().along,
+            ..Along::NO
+        }),
+        aes_128: M::SHAPE.aes_128,
+        uses: Uses {
+            inverse: false,
+            ..M::SHAPE.uses
+        },
+        ..Shape::MAC
+    };
+
+    #[inline(always)]
+    fn step<C: Cipher>(c: &C, state: &mut Self::State<C::W>, x: C::W, row: usize) -> C::W {
+        M::absorb(c, state, x, row);
+        x
+    }
+
+    #[inline(always)]
+    fn spread<C: Cipher>(state: &mut Self::State<C::W>, c: &C, places: C::W, table: C::W) {
+        M::spread(state, c, places, table);
+    }
 }
 
 /// Whether blocks of a message wait for each other, in a pass at least.

@@ -108,12 +108,6 @@ impl Windows {
             rows,
         })
     }
-
-    /// Takes the last `rows` rows of the last window back: they are still to come.
-    #[inline(always)]
-    pub(crate) fn give_back(&mut self, rows: usize) {
-        self.done -= rows;
-    }
 }
 
 /// A group of messages that are worked on side by side.
@@ -291,17 +285,11 @@ impl Drain<'_> {
     }
 }
 
-/// Where messages are taken from.
-pub(crate) trait Source {
-    /// Takes some, at most `room`, longest first or nearly, and calls `to` with the number and place
-    /// of each; how many there were.
-    fn take(&mut self, room: usize, to: impl FnMut(usize, u32)) -> usize;
-}
-
-/// The longest messages, all of the class of the first one.
-impl Source for Drain<'_> {
+impl Drain<'_> {
+    /// Takes the longest messages, at most `room`, all of the class of the first one, longest first or
+    /// nearly, and calls `to` with the number and place of each; how many there were.
     #[inline(always)]
-    fn take(&mut self, room: usize, mut to: impl FnMut(usize, u32)) -> usize {
+    pub(crate) fn take(&mut self, room: usize, mut to: impl FnMut(usize, u32)) -> usize {
         let Queue { head, next, len } = &mut *self.queue;
         let room = room.min(*len);
         if let Some(equal) = &mut self.equal {
@@ -340,17 +328,6 @@ impl Source for Drain<'_> {
         *len -= n;
         (self.top, self.first) = (top, first);
         n
-    }
-}
-
-/// The only message of a call.
-pub(crate) struct Only;
-
-impl Source for Only {
-    #[inline(always)]
-    fn take(&mut self, _: usize, mut to: impl FnMut(usize, u32)) -> usize {
-        to(0, 0);
-        1
     }
 }
 

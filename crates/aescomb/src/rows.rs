@@ -1,8 +1,7 @@
-//! Rows of neighbouring blocks of one message: for messages of a group that are long
-//! and of a mode that is parallel inside a message.
+//! Rows: of blocks of many messages, and of neighbouring blocks of one message, for modes that are parallel
+//! inside a message.
 //!
-//! The mode's steps are the same as for rows of many messages. What differs is in
-//! [`Neighbours`]: counters move on by a row, a hash is the sum of products with
+//! The mode's steps are the same for both. What differs is in [`Neighbours`]: counters move on by a row, a hash is the sum of products with
 //! powers of the key, reduced when they are used up, and so on.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`](crate::job::Job) in
@@ -707,18 +706,18 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
     }
 }
 
-/// Takes `state` through rows `rows` of a text at `src`, with results at `dst` if the
-/// mode has any: what is one row of a group of messages is one lane here. For modes with
-/// offsets they begin at a multiple of [`Isa::LANES`].
+/// Takes `state` through rows `rows` of a text, with results if the mode has any: what is one row of a
+/// group of messages is one lane here. (Not in modes with offsets, which would have to begin at a multiple of
+/// [`Isa::LANES`].)
 ///
 /// # Safety
-/// The rows are inside what `src` and `dst` are valid for.
+/// The rows are inside what the text's two places are valid for.
 #[inline(never)]
 pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     s: S,
     key: &Expanded,
     powers: Powers<'_>,
-    (src, dst): (*const u8, *mut u8),
+    text: (*const u8, *mut u8),
     rows: Range<usize>,
     state: &mut [Block; N],
 ) {
@@ -732,10 +731,9 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
                 |i| u.splat(&state[i]),
             );
             let hashing = &Hashing::new(u, (powers.for_three(), S::LANES), 0, rows.len());
-            let (text, begin) = ((src, dst), (w, None));
             // SAFETY: the caller's.
             let w = unsafe {
-                all_rows::<S, M, true, false>(ciphers, hashing, None, text, rows, 0, begin)
+                all_rows::<S, M, true, false>(ciphers, hashing, None, text, rows, 0, (w, None))
             };
             for (state, w) in state.iter_mut().zip(folded::<S::Unit, M>(u, w).blocks()) {
                 *state = lane(u, *w, 0);
@@ -744,7 +742,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
     );
 }
 
-/// [`neighbours`], which is out of line, as every kernel would have it again. The state is in all
+/// The same in the caller's code. The state is in all
 /// lanes, and what comes of it as [`first`] says. After the rows there may be more bytes. Where a
 /// message `ENDS` with them, all `len` bytes of it, they are done as it goes on, and nobody wants
 /// to know what place it comes to.

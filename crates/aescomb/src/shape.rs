@@ -123,9 +123,8 @@ pub(crate) enum Feed {
     /// From its place or the input before, as these say; there are no tags, and messages go one by one, in the
     /// caller's order.
     InOrder(&'static [Holds]),
-    /// As [`Along::blocks`] says: in a group, rows of neighbouring blocks of one
-    /// message take the place of rows of blocks of many messages, where messages are
-    /// long.
+    /// As [`Along::blocks`] says: rows of neighbouring blocks of one message take the place of rows of
+    /// blocks of many messages.
     Blocks(Along),
 }
 
@@ -264,6 +263,9 @@ pub(crate) struct DataShape {
     /// Whether there is a vector of components, of which the nonce, if there is one, is the
     /// last.
     pub vector: bool,
+    /// What each block of state is meanwhile, where `absorb` takes neighbouring blocks as steps do. None: it
+    /// does not, or all of it is one hash with the text.
+    pub along: &'static [Holds],
 }
 
 impl DataShape {
@@ -274,6 +276,7 @@ impl DataShape {
             stride: 16,
             begins: |_| 0,
             vector: false,
+            along: &[],
         }
     }
 }
@@ -285,9 +288,6 @@ pub(crate) struct Along {
     pub blocks: &'static [Holds],
     /// About how many rows' time [`Pass::tables`] takes.
     pub tables: usize,
-    /// From how many bytes on a message is done from beginning to end under the one key of a call,
-    /// or mostly its own, by itself (`solo.rs`) or with a few others (`few.rs`).
-    pub solo_from: usize,
     /// Below how many bytes messages of one length have their blocks in lanes, under one key.
     pub lanes_below: usize,
     /// Whether `finish` does with the last bytes what `step` does with a block, but for
@@ -300,7 +300,6 @@ impl Along {
     pub(crate) const NO: Along = Along {
         blocks: &[],
         tables: 0,
-        solo_from: usize::MAX,
         lanes_below: 0,
         ends_alike: false,
     };

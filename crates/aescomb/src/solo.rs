@@ -19,29 +19,37 @@ use crate::isa::{Isa, Wide};
 use crate::job::{Job, one_by_one};
 use crate::parts::{some, some_mut};
 use crate::pass::{
-    HEADER, Header, Last, Pass, Piece, Program, State, TAG, rows, two_pieces, uniform, whole_end,
+    Data, HEADER, Header, Last, MAX_STATE, Pass, Piece, Program, State, TAG, rows, two_pieces,
+    uniform, whole_end,
 };
 use crate::places::{LAST_BYTES, Places, Start};
 use crate::rows::{
-    Ciphers, all_rows, counter_of, counters, folded, in_units, lane, waits, with_first,
+    Ciphers, all_rows, counter_of, counters, folded, in_units, lane, neighbours, waits, with_first,
 };
-use crate::shape::{Feed, Link, OwnKeys, Tail};
+use crate::schedule::Uses;
+use crate::shape::{Feed, Link, Tail};
+#[cfg(feature = "research")]
+use crate::{derived, lane_keys::LaneKeys, shape::OwnKeys};
+
+/// Associated data is short up to this many bytes: messages that have as many are done a few at a time.
+pub(crate) const SHORT_DATA: usize = 64;
+/// More is absorbed as neighbouring blocks, where the mode can.
+const LONG_DATA: usize = 192;
 
 /// Up to so many rows of a chain whose cipher takes text, steps are not linked: results are there a
 /// few cycles sooner, which is more than links save.
 const SHORT_CHAIN: usize = 4;
 
-/// Whether the blocks of one message are done side by side. Where registers are rows, as without
-/// vectors, it would only waste lanes.
-const fn goes_along<S: Isa, M: Pass>() -> bool {
-    M::SHAPE.is_along() && in_units::<M>() && <S::Unit as Isa>::LANES < S::LANES
+/// Whether a row is several registers. Otherwise, as without vectors, a register would waste lanes where a
+/// row does.
+pub(crate) const fn has_registers<S: Isa>() -> bool {
+    <S::Unit as Isa>::LANES < S::LANES
 }
 
 /// Whether `G` has messages that are done by themselves in a batch.
 pub(crate) const fn has_solos<S: Isa, G: Program>() -> bool {
     let shape = G::First::SHAPE;
-    let solos = shape.along().solo_from < usize::MAX;
-    goes_along::<S, G::First>() && solos && shape.own.is_none() && !G::TWO
+    S::LANES > 1 && shape.is_along() && shape.own.is_none() && !G::TWO
 }
 
 /// Whether all of `G` is one chain.
@@ -50,19 +58,7 @@ pub(crate) const fn is_chain<G: Program>() -> bool {
     shape.is_serial() && shape.own.is_none() && !G::TWO
 }
 
-/// Whether `G` does one message by itself, pass after pass: chains, and blocks side by side.
-pub(crate) const fn is_alone<S: Isa, G: Program>() -> bool {
-    let own = matches!(G::First::SHAPE.own, None | Some(OwnKeys::One));
-    is_chain::<G>() || own && goes_alone::<S, G::First>() && goes_alone::<S, G::Second>()
-}
-
-const fn goes_alone<S: Isa, M: Pass>() -> bool {
-    let along = M::SHAPE.along();
-    let pays = along.tables == 0 || along.solo_from < usize::MAX || M::SHAPE.own.is_some();
-    M::SHAPE.is_serial() || M::SHAPE.is_in_order() || goes_along::<S, M>() && pays
-}
-
-/// Does the whole message. Where its tag is compared, `verdict` receives what it differs
+/// Does the whole message, pass after pass. Where its tag is compared, `verdict` receives what it differs
 /// by from the one that was given. `tables` are those of `key`; in modes that derive a key for each
 /// message, tables are made for the derived key instead.
 #[inline(always)]
@@ -73,26 +69,53 @@ pub(crate) fn alone<S: Isa, G: Program>(
     job: &Job,
     verdict: Option<&mut Block>,
 ) {
-    if const { G::First::SHAPE.own.is_none() } {
+    if const { G::First::SHAPE.own.is_some() } {
+        let own = &mut Expanded::of_rounds(key.rounds());
+        derive::<S, G::First>(s, key, job, verdict.is_some(), own);
+        with_own_tables::<S, G>(s, own, job, verdict);
+    } else {
         let powers = Powers::of::<G::First>(tables);
-        return passes::<S, G>(s, (key, powers), job, verdict);
+        passes::<S, G>(s, (key, powers), job, verdict);
     }
-    let own = &mut Expanded::of_rounds(key.rounds());
-    derive::<S, G::First>(s, key, job, verdict.is_some(), own);
+}
+
+/// The same under a key that keeps no tables. Out of line, as these take thousands of bytes of stack.
+#[cold]
+#[inline(never)]
+pub(crate) fn for_once<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
+    s.enter(
+        #[inline(always)]
+        || with_own_tables::<S, G>(s, key, job, verdict),
+    );
+}
+
+/// All passes, with tables that are made for this message.
+#[inline(always)]
+fn with_own_tables<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    job: &Job,
+    verdict: Option<&mut Block>,
+) {
     let blocks = job.data_len.div_ceil(16) + job.len.div_ceil(16) + 1;
     let (mut few, mut all);
     // Zeros for all of them would take a third of a short message's time.
     let few_suffice = const { has_powers::<G::First>() && has_powers::<G::Second>() };
     let powers = if few_suffice && blocks <= FEW_SUFFICE {
         few = NO_FEW_ROWS;
-        own_tables::<S, G>(s, own, blocks, &mut few);
+        own_tables::<S, G>(s, key, blocks, &mut few);
         Powers::few(&few)
     } else {
         all = NO_TABLES;
-        own_tables::<S, G>(s, own, blocks, &mut all.rows);
-        Powers::of::<G::First>(&all)
+        own_tables::<S, G>(s, key, blocks, &mut all.rows);
+        Powers::none(&all.rows)
     };
-    passes::<S, G>(s, (own, powers), job, verdict);
+    passes::<S, G>(s, (key, powers), job, verdict);
 }
 
 /// The tables of a derived key.
@@ -117,7 +140,14 @@ fn derive<S: Isa, M: Pass>(s: S, key: &Expanded, job: &Job, given: bool, made: &
     let keys = n.keys(key, M::SHAPE.uses);
     let h = M::header(&Few::new(n, core::array::from_ref(job), key, given));
     let bytes = (key.rounds() - 6) * 4;
-    let own = M::derive(&uniform::<_, M>(n, &keys, key), &h, bytes);
+    let c = &uniform::<_, M>(n, &keys, key);
+    let own = M::derive(c, &h, bytes);
+    #[cfg(feature = "research")]
+    if const { !matches!(M::SHAPE.own, Some(OwnKeys::One)) } {
+        let mut keys = LaneKeys::<1>::new();
+        derived::expand::<_, M, _>(n, c, own, bytes, &mut keys);
+        return keys.copy(0, made, M::SHAPE.uses);
+    }
     n.expand_one(made, own.first, bytes);
     for (constant, x) in made.sub.iter_mut().zip(own.constants) {
         *constant = n.last(x);
@@ -173,7 +203,7 @@ fn pass<S: Isa, G: Program, M: Pass>(
             verdict,
         ))
     } else {
-        let tag = if const { waits::<M>() } {
+        let tag = if const { is_long::<S, M>() } {
             along::<S, G, M, true>(s, (None, key), (powers, None), job, made, verdict)
         } else if rows::<M>(job.0.len) >= S::LANES {
             let first = match const { M::SHAPE.is_in_order() } {
@@ -199,11 +229,16 @@ pub(crate) fn solo<S: Isa, G: Program>(
 ) {
     let job = (job, G::HAS_TAGS || verdict.is_some());
     let keys = (Some(keys), key);
-    if const { !waits::<G::First>() } && rows::<G::First>(job.0.len) < S::LANES {
+    if const { !is_long::<S, G::First>() } && rows::<G::First>(job.0.len) < S::LANES {
         along::<S, G, G::First, false>(s, keys, tables, job, None, verdict);
     } else {
         along::<S, G, G::First, true>(s, keys, tables, job, None, verdict);
     }
+}
+
+/// Whether messages of any length go as long ones.
+const fn is_long<S: Isa, M: Pass>() -> bool {
+    waits::<M>() || !in_units::<M>() || !has_registers::<S>()
 }
 
 /// A pass whose blocks are side by side. Of a `LONG` message there are rows of full width. The key's
@@ -268,7 +303,7 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
         #[inline(always)]
         |state| match const { hashes_data::<M>() } {
             true => hash_data::<S::Unit, M>(few, c, state),
-            false => absorb::<S::Unit, M, 1>(few, c, state),
+            false => absorb_one::<S, G, M>(s, (key, powers), (job, given), state),
         },
         #[inline(always)]
         |state| {
@@ -312,6 +347,67 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
             folded::<S::Unit, M>(u, state)
         },
     )
+}
+
+/// Absorbs the associated data: in one lane, as so many blocks at a time as there are lanes would take as
+/// long; of long data, neighbouring blocks first, if the mode can.
+#[inline(always)]
+fn absorb_one<S: Isa, G: Program, M: Pass>(
+    s: S,
+    (key, powers): (&Expanded, Powers<'_>),
+    (job, given): (&Job, bool),
+    state: &mut M::State<<S::Unit as Isa>::W>,
+) {
+    if const { M::SHAPE.data.is_none() } || job.data_len == 0 {
+        return;
+    }
+    let (n, u) = (s.narrow(), s.unit());
+    // The inverse cipher absorbs nothing. To make its round keys takes longer than to absorb some blocks.
+    let uses = Uses {
+        inverse: false,
+        ..G::First::SHAPE.uses
+    };
+    let keys = n.keys(key, uses);
+    let c = &Uniform::new(n, &keys, key, uses, M::SHAPE.aes_128);
+    let few = &Few::new(n, core::array::from_ref(job), key, given);
+    let mut blocks = [[0; 16]; MAX_STATE];
+    for (block, x) in blocks.iter_mut().zip(state.blocks()) {
+        *block = lane(u, *x, 0);
+    }
+    let mut done = 0;
+    if const { S::LANES > 1 && !M::SHAPE.strings().along.is_empty() } && job.data_len > LONG_DATA {
+        let rows = const { M::SHAPE.strings() }.tail.rows(job.data_len, 16, 16);
+        done = rows * 16;
+        let text = (job.data, job.dst);
+        // SAFETY: the rows are inside the associated data, and nothing is written.
+        unsafe { neighbours::<S, Data<M>, _>(s, key, powers, text, 0..rows, &mut blocks) };
+    }
+    let mut one = M::State::from_fn(
+        #[inline(always)]
+        |i| n.splat(&blocks[i]),
+    );
+    if done == 0 {
+        absorb::<S::Narrow, M, 1>(few, c, &mut one);
+    } else if done < job.data_len {
+        let len = job.data_len - done;
+        // SAFETY: so many bytes are left.
+        let block = unsafe {
+            few.load(
+                #[inline(always)]
+                |job| job.data.wrapping_add(done),
+                len,
+            )
+        };
+        let count = n.splat(&[len as u8; 16]);
+        M::absorb_last(c, &mut one, Piece { block, count });
+    }
+    *state = M::State::from_fn(
+        #[inline(always)]
+        |i| match one.blocks().get(i) {
+            Some(x) => u.splat(&n.last(*x)),
+            None => u.splat(&[0; 16]),
+        },
+    );
 }
 
 /// Hashes the associated data, a register at a time.

@@ -105,7 +105,6 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Short,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Mask { multiples: true }, Holds::Previous, Holds::Sum],
-            solo_from: 0,
             lanes_below: 576,
             tables: if SEAL { 2 } else { 0 },
             ..Along::NO

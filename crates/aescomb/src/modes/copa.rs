@@ -35,7 +35,7 @@ use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
 use crate::pass::{HALF, Header, Last, Pass, Piece, doubles};
 use crate::schedule::Uses;
-use crate::shape::{Along, Feed, Holds, Shape, Tail};
+use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -83,11 +83,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Filled,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Mask { multiples: true }, Holds::Previous, Holds::Sum],
-            solo_from: 0,
             lanes_below: 576,
             ..Along::NO
         }),
         header: if SEAL { 3 } else { 4 },
+        data: Some(DataShape {
+            along: &[Holds::Double, Holds::Sum, Holds::Position],
+            ..DataShape::ending(Tail::Part)
+        }),
         uses: Uses {
             forward: true,
             inverse: !SEAL,

@@ -140,7 +140,6 @@ impl Pass for Hash {
                 alone: true,
             }],
             tables: POWERS_COST,
-            solo_from: 0,
             lanes_below: 304,
             ..Along::NO
         }),
@@ -212,7 +211,6 @@ impl Pass for Seal {
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Power, Holds::Once],
             tables: POWERS_COST,
-            solo_from: 0,
             lanes_below: 304,
             ..Along::NO
         }),
@@ -272,7 +270,6 @@ impl Pass for Open {
                 Holds::Once,
             ],
             tables: POWERS_COST,
-            solo_from: 0,
             lanes_below: 256,
             ..Along::NO
         }),

@@ -29,7 +29,7 @@ use crate::isa::{Isa, Wide};
 use crate::mode::Costs;
 use crate::pass::{Header, Last, Pass, Piece};
 use crate::schedule::{CONSTANTS, Uses};
-use crate::shape::{Along, Feed, Holds, Shape};
+use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
 
@@ -95,11 +95,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Offset, Holds::Sum],
             tables: 2,
-            solo_from: 0,
             lanes_below: 512,
             ..Along::NO
         }),
         header: 2,
+        data: Some(DataShape {
+            along: &[Holds::Offset, Holds::Sum],
+            ..DataShape::ending(Tail::Part)
+        }),
         uses: Uses {
             forward: true,
             inverse: !SEAL,

@@ -75,13 +75,15 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Double, Holds::Sum],
-            solo_from: 0,
             lanes_below: 576,
             ..Along::NO
         }),
         row: RowShape::PAIR,
         header: 2,
-        data: Some(DataShape::ending(Tail::Last)),
+        data: Some(DataShape {
+            along: &[Holds::Double, Holds::Sum],
+            ..DataShape::ending(Tail::Last)
+        }),
         uses: FORWARD.constants(1),
         ..Shape::AEAD
     };

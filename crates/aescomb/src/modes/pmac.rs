@@ -50,7 +50,6 @@ impl Pass for Mac {
         tail: Tail::Last,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Mask { multiples: false }, Holds::Sum],
-            solo_from: 0,
             lanes_below: 576,
             ..Along::NO
         }),

@@ -93,7 +93,10 @@ impl Pass for Authenticate {
         feed: <Mac as Pass>::SHAPE.feed,
         header: 1,
         again: true,
-        data: Some(DataShape::ending(Tail::Part)),
+        data: Some(DataShape {
+            along: &[Holds::Double, Holds::Sum],
+            ..DataShape::ending(Tail::Part)
+        }),
         uses: USES,
         ..Shape::MAC
     };

@@ -80,6 +80,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         }),
         uses: Uses {
             inverse: !SEAL,
+            second: true,
             ..FORWARD
         },
         ..Shape::AEAD

@@ -67,7 +67,6 @@ impl<const ENCRYPT: bool> Pass for Crypt<ENCRYPT> {
         tail: Tail::Stolen,
         feed: Feed::Blocks(Along {
             blocks: &[Holds::Double],
-            solo_from: 0,
             lanes_below: 576,
             ..Along::NO
         }),
