@@ -671,10 +671,9 @@ fn associated_data_of_many_lengths() {
         if mode.info().kind != Kind::Aead {
             return;
         }
-        let mut make = |i: usize, data: usize| {
-            let key = i % KEYS;
+        let mut make = |key: usize, i: usize, data: usize| {
             let (nonce, tag) = (nonce(mode, i), mode.info().longest_tag());
-            let plain = paint(draw.pick(&[0, 1, 16, 40, 100]), i);
+            let plain = paint(draw.pick(&[0, 1, 16, 40, 100, 1000]), i);
             let sample = Sample::new(key as u32, nonce, vec![paint(data, i)], plain, tag);
             Arc::new(sample.seal(mode, &raw_key(mode, key)))
         };
@@ -684,22 +683,24 @@ fn associated_data_of_many_lengths() {
         let mut batches = vec![mixed.to_vec(), (0..70).collect()];
         batches.extend(long.map(|len| vec![len]));
         batches.push(vec![100, 0, 0xff00, 5000]);
-        for (n, lens) in batches.into_iter().enumerate() {
+        // Under a key for each message, and under one key, for some of the batches.
+        let own = batches.iter().map(|lens| (lens, None));
+        let shared = batches[..2].iter().zip([0, 1].map(Some));
+        for (n, (lens, one)) in own.chain(shared).enumerate() {
             let samples: Vec<_> = lens
                 .iter()
                 .enumerate()
-                .map(|(i, len)| make(i, *len))
+                .map(|(i, len)| make(one.unwrap_or(i % KEYS), i, *len))
                 .collect();
+            let keys = || match one {
+                Some(key) => CallKeys::from(&table(mode)[key]),
+                None => CallKeys::from(table(mode)),
+            };
             for degree in [1, backend.default_lanes(), backend.max_lanes()] {
                 if n > 1 && degree == 1 {
                     continue;
                 }
-                let call = any_call(
-                    &mut Draw::new(n as u64),
-                    op,
-                    CallKeys::from(table(mode)),
-                    &samples,
-                );
+                let call = any_call(&mut Draw::new(n as u64), op, keys(), &samples);
                 check(&mut comb(backend, degree), &heap, &call, &samples);
             }
         }
@@ -732,6 +733,30 @@ fn one_message_calls_of_long_messages() {
             // With a nonce of usual length, CCM takes more than 64 KiB.
             let sample = sample(*mode, 0, 0, Shape::alone(*mode, 0), len);
             alone(&heap, &table(*mode)[0], &sample);
+        }
+    }
+}
+
+/// Long associated data: in the first call of a key, which keeps nothing yet, and in those after it.
+#[test]
+fn one_message_calls_with_long_data() {
+    let heap = Heap::new(None);
+    let aeads = Mode::ALL.iter().copied();
+    for mode in aeads.filter(|mode| mode.info().kind == Kind::Aead) {
+        for (i, data) in [64, 65, 176, 193, 208, 500, 1000, 5000]
+            .into_iter()
+            .enumerate()
+        {
+            for len in [0, 16, 100, 1000] {
+                let shape = Shape::alone(mode, 0);
+                let (nonce, data) = (nonce(mode, i), vec![paint(data, i)]);
+                let sample = Sample::new(i as u32, nonce, data, paint(len, i), shape.tag);
+                let sample = sample.seal(mode, &raw_key(mode, i));
+                let key = AnyKey::for_mode(mode, &raw_key(mode, i)).expect("a good key");
+                for _ in 0..3 {
+                    alone(&heap, &key, &sample);
+                }
+            }
         }
     }
 }
