@@ -21,7 +21,7 @@ use crate::few::{
     not_few, short,
 };
 use crate::group::{Group, Lanes};
-use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of, hashes_text_alone};
+use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of, hashes_data};
 use crate::isa::{Isa, Wide, dispatch};
 use crate::job::{Alike, Job, Rest, one_by_one};
 use crate::key_set::KeySet;
@@ -561,13 +561,13 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let keys = &*keys;
     let degree = (*degree).min(S::LANES);
     let short = <S::Unit as Isa>::LANES * 8;
-    let some = const { has_solos::<S, G>() } && from < usize::MAX;
+    let some_done = const { has_solos::<S, G>() } && from < usize::MAX;
     let mut queue = queue.fill(
         jobs,
-        alike.texts() && alike.keys() && !some,
+        alike.texts() && alike.keys() && !some_done,
         #[inline(always)]
         |job| {
-            if some && is_solo::<G::First>(job, from) {
+            if some_done && is_solo::<G::First>(job, from) {
                 return None;
             }
             let class = match alike.keys() {
@@ -810,12 +810,15 @@ fn pay<M: Pass>(jobs: &[Job]) -> bool {
     })
 }
 
-/// Whether a message is done from beginning to end, `from` so many bytes on. Where long associated data waits
-/// from block to block, groups are better.
+/// Whether a message is done from beginning to end, `from` so many bytes on. If more of it is long associated
+/// data, of which each block waits for the one before, groups are better.
 #[inline(always)]
 fn is_solo<M: Pass>(job: &Job, from: usize) -> bool {
-    let waits = const { M::SHAPE.data.is_some() && hashes_text_alone::<M>() };
-    job.len >= from && !(waits && job.data_len > SHORT_DATA)
+    let waits = const {
+        let alone = M::SHAPE.data.is_some() && !hashes_data::<M>();
+        alone && M::SHAPE.strings().along.is_empty()
+    };
+    job.len >= from && !(waits && job.data_len > job.len.max(SHORT_DATA))
 }
 
 /// From how many bytes on under the one key of a call. Where registers are rows, short messages would waste
@@ -826,8 +829,9 @@ const fn solo_from<S: Isa>() -> usize {
 
 /// The same, each under its own key. Short messages are better off in groups, of which keys are
 /// loaded together, where a register has one block; in modes without tables where it does not hold a
-/// line, if they nearly fill one; and in modes that hash, if most keys have no powers. (Zen 3, sixteen messages
-/// of GCM, to make these for each took 1.26 of the time at 1,024 bytes, 0.6 to 1.0 at 2,048.)
+/// line, if they nearly fill one; and in modes that hash, if most keys have no powers, which are then made for each
+/// message. (Zen 3, 16 and 64 messages: GCM of 1,024 bytes took 1.26 of the time so, of 2,048 0.6 to 0.9; GMAC of
+/// 2,048 1.36 to 1.39, of 4,096 0.75.)
 fn solo_from_of_its_own<S: Isa, M: Pass>(s: S, work: &Work<'_>) -> usize {
     let few = const {
         has_few::<S, M>() && (M::SHAPE.along().tables > 0 || <S::Unit as Isa>::LANES == LINE)
@@ -1201,7 +1205,7 @@ impl<S: Isa> GroupKeys<S> for Derived<'_, S> {
     fn along<M: Pass>(&mut self, group: &mut Group<'_, '_>, lanes: usize, rest: usize) -> bool {
         // A row of neighbouring blocks costs two thirds of one of the group, as nothing is gathered, whether
         // it is full or not; a message costs some rows more. Rows that overlap in a lane wait for what the one
-        // before has written, so there it is half.
+        // before has written, so there it is half. (No such mode has offsets: rows may begin anywhere.)
         let fixed = match const { M::SHAPE.along().tables } {
             0 => 1,
             tables => 6 + tables,

@@ -82,15 +82,6 @@ impl<'t> Powers<'t> {
             ..self
         }
     }
-
-    /// The same for three products, whatever number these powers were for.
-    #[inline(always)]
-    pub(crate) fn for_three(self) -> Self {
-        Powers {
-            four: false,
-            ..self
-        }
-    }
 }
 
 /// The hash of one message, whose products are summed up before they are reduced: of a
@@ -103,20 +94,18 @@ pub(crate) struct Hashing<'t, U: Isa> {
     lanes: usize,
     /// The place of the next block's power.
     next: Cell<usize>,
-    /// Blocks that come after this run, and how many of these are associated data.
+    /// Blocks that come after this run.
     left: Cell<usize>,
-    data: Cell<usize>,
     sums: Cell<Sums<U>>,
 }
 
 impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
-    /// Of `blocks` blocks, the first `data` of which are associated data, which is hashed a register at a
-    /// time. What follows is in rows.
+    /// Of `blocks` blocks, the first `single` of which, fewer than rows have, are hashed one by one.
     #[inline(always)]
     pub(crate) fn new(
         u: U,
         (powers, lanes): (Powers<'t>, usize),
-        data: usize,
+        single: usize,
         blocks: usize,
     ) -> Self {
         let hashing = Hashing {
@@ -125,10 +114,9 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
             lanes,
             next: Cell::new(0),
             left: Cell::new(blocks),
-            data: Cell::new(data),
             sums: Cell::new([u.splat(&[0; 16]); 3]),
         };
-        hashing.begin();
+        hashing.begin(single);
         hashing
     }
 
@@ -142,21 +130,16 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
         }
     }
 
-    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a row does, or
-    /// where the associated data does or one of its registers.
+    /// Begins a run, of all blocks if there are as many powers; otherwise it ends where a row does.
     #[inline(always)]
-    fn begin(&self) {
-        let (left, data, count) = (self.left.get(), self.data.get(), self.powers.count);
+    fn begin(&self, single: usize) {
+        let (left, count) = (self.left.get(), self.powers.count);
         let run = match left > count {
-            true => match count.saturating_sub(data) / self.lanes {
-                0 => data.min(count),
-                rows => data + rows * self.lanes,
-            },
+            true => single + (count - single) / self.lanes * self.lanes,
             false => left,
         };
         self.next.set(count - run);
         self.left.set(left - run);
-        self.data.set(data.saturating_sub(run));
     }
 
     /// The place of the first of the next `blocks` blocks' powers, and whether the run
@@ -218,7 +201,7 @@ impl<'t, U: Isa<Unit = U>> Hashing<'t, U> {
 
     #[inline(always)]
     pub(crate) fn end<S: Isa<Unit = U>, F: Product>(&self, s: S) -> S::W {
-        self.begin();
+        self.begin(0);
         let sums = self.sums();
         self.sums.set([s.unit().splat(&[0; 16]); 3]);
         s.reduce::<F>(sums)
@@ -602,7 +585,7 @@ pub(crate) const fn hashed_after<M: Pass>() -> usize {
 }
 
 /// Whether what is hashed is the text alone.
-pub(crate) const fn hashes_text_alone<M: Pass>() -> bool {
+const fn hashes_text_alone<M: Pass>() -> bool {
     match hash_of::<M>() {
         Some((i, _)) => matches!(M::SHAPE.along().blocks[i], Holds::Hash { alone: true, .. }),
         None => false,

@@ -59,8 +59,10 @@
 //!   neither `absorb` nor `absorb_last` is called, whatever `DATA` says: what a mode makes of
 //!   an empty string, it tells from another by the header (`has_data` in `eax.rs`).
 //!   `begins` leaves out bytes that are in the header already (CCM puts the length
-//!   before them). With `vector` it is a vector of components, and the nonce,
-//!   if there is one, is its last; every component then gets its `absorb_last`, an empty one
+//!   before them). With `along`, neighbouring blocks of long data are absorbed side by side; what
+//!   "Neighbouring blocks" below says of `step` then holds for `absorb`. Data that is hashed before
+//!   the text, by the same `hash`, does without. With `vector` it is a vector of components, and the
+//!   nonce, if there is one, is its last; every component then gets its `absorb_last`, an empty one
 //!   too.
 //! - **Passes.** An operation is a pass or [`Two`], such as those of SIV and GCM-SIV, whose tag
 //!   comes before the ciphertext. The first pass's tag is in the last header row of the second;

@@ -1,8 +1,8 @@
-//! Rows: of blocks of many messages, and of neighbouring blocks of one message, for modes that are parallel
-//! inside a message.
+//! Rows: of blocks of many messages, and, of modes that are parallel inside a message, of neighbouring
+//! blocks of one.
 //!
-//! The mode's steps are the same for both. What differs is in [`Neighbours`]: counters move on by a row, a hash is the sum of products with
-//! powers of the key, reduced when they are used up, and so on.
+//! The mode's steps are the same for both. What differs is in [`Neighbours`]: counters move on by a
+//! row, a hash is the sum of products with powers of the key, reduced when they are used up, and so on.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`](crate::job::Job) in
 //! `job.rs`: rows lie inside the text.
@@ -707,8 +707,7 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 }
 
 /// Takes `state` through rows `rows` of a text, with results if the mode has any: what is one row of a
-/// group of messages is one lane here. (Not in modes with offsets, which would have to begin at a multiple of
-/// [`Isa::LANES`].)
+/// group of messages is one lane here. In modes with offsets they begin at a multiple of [`Isa::LANES`].
 ///
 /// # Safety
 /// The rows are inside what the text's two places are valid for.
@@ -730,7 +729,7 @@ pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
                 #[inline(always)]
                 |i| u.splat(&state[i]),
             );
-            let hashing = &Hashing::new(u, (powers.for_three(), S::LANES), 0, rows.len());
+            let hashing = &Hashing::new(u, (powers, S::LANES), 0, rows.len());
             // SAFETY: the caller's.
             let w = unsafe {
                 all_rows::<S, M, true, false>(ciphers, hashing, None, text, rows, 0, (w, None))

@@ -263,8 +263,8 @@ pub(crate) struct DataShape {
     /// Whether there is a vector of components, of which the nonce, if there is one, is the
     /// last.
     pub vector: bool,
-    /// What each block of state is meanwhile, where `absorb` takes neighbouring blocks as steps do. None: it
-    /// does not, or all of it is one hash with the text.
+    /// What each block of state is meanwhile, where `absorb` and `spread` do with neighbouring blocks of a
+    /// component what steps do with those of the text. Empty where they do not.
     pub along: &'static [Holds],
 }
 
