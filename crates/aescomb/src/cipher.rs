@@ -116,6 +116,13 @@ pub(crate) trait Cipher: Copy {
         (hash ^ x).mul::<F>(self.subkey(0))
     }
 
+    /// The text of the step once more, which is `x`. Where there are few registers, it is loaded again and not kept
+    /// beside a row that is encrypted.
+    #[inline(always)]
+    fn again(&self, x: Self::W) -> Self::W {
+        x
+    }
+
     /// `x` added to a sum that is over all blocks ([`Holds::Sum`](crate::shape::Holds)).
     #[inline(always)]
     fn added(&self, sum: Self::W, x: Self::W) -> Self::W {

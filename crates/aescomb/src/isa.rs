@@ -501,6 +501,11 @@ pub(crate) trait Isa: Copy + 'static {
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
+    /// The same address, of which the compiler knows nothing: what is there is loaded again.
+    #[inline(always)]
+    fn afresh(self, at: *const u8) -> *const u8 {
+        at
+    }
     /// The first blocks of `x`, as many as a register has.
     fn first(self, x: Self::W) -> <Self::Unit as Isa>::W;
     /// Zeros after this register.

@@ -102,6 +102,7 @@
 //! | `scaled` | multiplied once by a constant | n times |
 //! | `before` | what the row before left | what the lane before leaves |
 //! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
+//! | `again` | the text | the same, loaded once more where it would not fit beside a row |
 //!
 //! `Along::blocks` says what each block of state holds, and so how it comes into lanes and
 //! back:

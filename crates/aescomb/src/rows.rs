@@ -477,10 +477,17 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     first: bool,
     /// Bytes of a row that is not full.
     bytes: usize,
+    /// Where the row's text is, until its results are written.
+    text: Option<*const u8>,
     /// The masks and their multiples, if these were made.
     multiples: Option<&'t [Rows; MAX_UNIT]>,
     /// On Zen 4, asked where something is doubled: the compiler would ask in any case.
     by_sums: bool,
+}
+
+/// Whether there are 16 registers, too few for a row that is encrypted and another beside it.
+const fn loads_again<S: Isa>() -> bool {
+    S::ROUNDS && <S::Unit as Isa>::LANES != LINE
 }
 
 /// A row that is not yet hashed, and the place of its powers.
@@ -571,6 +578,17 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         s.shift_in(x, x.mul::<F>(s.load_reversed(powers.last(S::LANES))))
     }
 
+    #[inline(always)]
+    fn again(&self, x: S::W) -> S::W {
+        match self.text {
+            // SAFETY: a row of text is there, as nothing was written yet.
+            Some(text) if const { !PART && loads_again::<S>() } => unsafe {
+                self.c.s.load(self.c.s.afresh(text))
+            },
+            _ => x,
+        }
+    }
+
     /// In the first register, where there are 16: all would take as many as the row is in.
     #[inline(always)]
     fn added(&self, sum: S::W, x: S::W) -> S::W {
@@ -654,6 +672,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
             late: None,
             first: false,
             bytes,
+            text: None,
             multiples: self.multiples,
             by_sums: self.by_sums,
         }
@@ -1519,6 +1538,7 @@ fn row<'k, 't, S: Isa, M: Pass>(
         late,
         first: false,
         bytes: 0,
+        text: None,
         multiples: None,
         by_sums: const { mask_of::<M>().is_some() } && is_zen4(),
     }
@@ -1671,7 +1691,8 @@ impl<S: Isa, M: Pass> Text<S, M> {
                 true => s.load_part(src, bytes),
                 false => s.load(src),
             };
-            let y = M::step(&c, w, x, row);
+            let text = Some(src);
+            let y = M::step(&Neighbours { text, ..c }, w, x, row);
             match PART {
                 _ if !M::SHAPE.output => {}
                 true => s.store_part(y, dst, bytes),

@@ -215,6 +215,16 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
+    fn afresh(self, at: *const u8) -> *const u8 {
+        let mut at = at;
+        // SAFETY: no instruction at all.
+        unsafe {
+            asm!("/* {at} */", at = inout(reg) at, options(readonly, nostack, preserves_flags));
+        }
+        at
+    }
+
+    #[inline(always)]
     fn align_stack(self) {
         S::align_stack();
     }

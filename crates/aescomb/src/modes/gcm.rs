@@ -190,7 +190,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         if !SEAL {
             Self::absorb(c, state, x, 0);
         }
-        let y = crypt(c, state, x);
+        let y = key_stream(c, state) ^ if SEAL { c.again(x) } else { x };
         if SEAL {
             Self::absorb(c, state, c.within(y), 0);
         }
@@ -200,7 +200,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     #[inline(always)]
     fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 2], last: &mut Last<C::W>) {
         let x = last.first.block;
-        let y = crypt(c, state, x);
+        let y = key_stream(c, state) ^ x;
         last.first.block = y;
         Self::absorb(
             c,
@@ -286,10 +286,10 @@ pub(super) fn powers<F: Product, S: Isa>(
     }
 }
 
-/// One block of CTR.
+/// What one block of CTR adds to the text.
 #[inline(always)]
-fn crypt<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2], x: C::W) -> C::W {
-    let y = c.encrypt_counter(*counter) ^ x;
+fn key_stream<C: Cipher>(c: &C, [_, counter]: &mut [C::W; 2]) -> C::W {
+    let y = c.encrypt_counter(*counter);
     *counter = counter.count32(c.stride());
     y
 }

@@ -166,7 +166,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             } else {
                 c.decrypt(x ^ mask)
             };
-        *sum = c.added(*sum, if SEAL { x } else { y });
+        *sum = c.added(*sum, if SEAL { c.again(x) } else { y });
         y
     }
 
