@@ -420,8 +420,8 @@ fn absorb_one<S: Isa, G: Program, M: Pass>(
     let c = &Uniform::new(n, &keys, key, uses, M::SHAPE.aes_128);
     let few = &Few::new(n, core::array::from_ref(job), key, given);
     let h = &mut header::<_, G, 1>(few, made.map(|tag| n.splat(tag)));
-    let begun = begun::<_, M, 1>(few, c, h);
-    let mut state = begun;
+    let first = begun::<_, M, 1>(few, c, h);
+    let mut state = first;
     if const { S::LANES > 1 && !M::SHAPE.strings().along.is_empty() } && job.data_len > LONG_DATA {
         let rows = const { M::SHAPE.strings() }.tail.rows(job.data_len, 16, 16);
         let mut blocks = [[0; 16]; MAX_STATE];
@@ -452,7 +452,7 @@ fn absorb_one<S: Isa, G: Program, M: Pass>(
     } else {
         absorb::<_, M, 1>(few, c, &mut state);
     }
-    added::<_, M>(n, state, begun)
+    difference::<_, M>(n, state, first)
 }
 
 /// A register at a time.
@@ -473,8 +473,8 @@ fn hash_data<S: Isa, G: Program, M: Pass>(
         blocks: 1,
     };
     let h = &mut header::<_, G, 1>(few, made.map(|tag| u.splat(tag)));
-    let begun = begun::<_, M, 1>(few, c, h);
-    let mut state = begun;
+    let first = begun::<_, M, 1>(few, c, h);
+    let mut state = first;
     let mut done = 0;
     while done < job.data_len {
         let (from, len) = (job.data.wrapping_add(done), job.data_len - done);
@@ -489,21 +489,19 @@ fn hash_data<S: Isa, G: Program, M: Pass>(
         M::absorb(&Single { blocks, ..*c }, &mut state, x, 0);
         done += len;
     }
-    added::<_, M>(u, state, begun)
+    difference::<_, M>(u, state, first)
 }
 
 /// The difference of two states of one message.
 #[inline(always)]
-fn added<U: Isa, M: Pass>(
+fn difference<U: Isa, M: Pass>(
     u: U,
     state: M::State<U::W>,
-    begun: M::State<U::W>,
+    first: M::State<U::W>,
 ) -> [Block; MAX_STATE] {
     let mut blocks = [[0; 16]; MAX_STATE];
-    for (block, (x, y)) in blocks
-        .iter_mut()
-        .zip(state.blocks().iter().zip(begun.blocks()))
-    {
+    let both = state.blocks().iter().zip(first.blocks());
+    for (block, (x, y)) in blocks.iter_mut().zip(both) {
         *block = lane(u, *x ^ *y, 0);
     }
     blocks
@@ -628,9 +626,9 @@ unsafe fn linked<N: Isa, M: Pass>(
     with_first::<N, M>(s ^ key, state)
 }
 
-/// Messages from their headers to their tags, with `data` their associated data and `all` their rows; what
-/// these leave is done here where `all` does `ROWS` alone, or where it is not done as rows are. Where tags are compared,
-/// `verdicts` receive what they differ by from those that were given.
+/// Messages from their headers to their tags: `data` absorbs their associated data, `all` does their rows; what
+/// these leave is done here where `all` does `ROWS` alone, or where it is not done as rows are. Where tags are
+/// compared, `verdicts` receive what they differ by from those that were given.
 #[inline(always)]
 pub(crate) fn whole<U: Isa, M: Pass, const N: usize, const ROWS: bool>(
     few: &Few<'_, U, N>,
