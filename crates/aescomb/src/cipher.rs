@@ -150,17 +150,20 @@ pub(crate) trait Cipher: Copy {
         last.mul::<F>(self.subkey(i)) ^ x
     }
 
-    /// Offsets that block i, counted from 1, makes of those of block i - 1 by adding
-    /// `l(ntz(i))`: for row number `row`, and what to keep of it for the next.
+    /// The cipher of `way` between offsets, which are added to row number `row`, `x`, and if so
+    /// `AFTER`, to the result; and what to keep of them for the next row. Block i, counted from 1,
+    /// has the `offset` of block i - 1 with `l(ntz(i))` added.
     #[inline(always)]
-    fn offset(
+    fn with_offset<const AFTER: bool>(
         &self,
-        offset: Self::W,
-        row: usize,
+        way: Way,
+        x: Self::W,
+        (offset, row): (Self::W, usize),
         l: impl Fn(u32) -> Self::W + Copy,
     ) -> (Self::W, Self::W) {
         let offset = offset ^ l((row + 1).trailing_zeros());
-        (offset, offset)
+        let y = go(self, x ^ offset, way);
+        (if AFTER { y ^ offset } else { y }, offset)
     }
 
     #[inline(always)]
@@ -276,9 +279,30 @@ impl<'k, S: Isa> Uniform<'k, S> {
         self.s.encrypt_rest(&self.keys, x)
     }
 
+    /// `encrypt` without the first round key, and with `add` added to the result before the
+    /// last round key is, and not after.
     #[inline(always)]
     pub(crate) fn encrypt_linked(&self, x: S::W, add: S::W) -> S::W {
-        self.s.encrypt_linked(&self.keys, x, add)
+        self.between(
+            Way::Encrypt,
+            x,
+            #[inline(always)]
+            |_| self.zero(),
+            #[inline(always)]
+            |key| add ^ self.s.repeat(key),
+        )
+    }
+
+    /// See [`Isa::between`].
+    #[inline(always)]
+    pub(crate) fn between(
+        &self,
+        way: Way,
+        x: S::W,
+        first: impl FnOnce(<S::Unit as Isa>::W) -> S::W,
+        last: impl Fn(<S::Unit as Isa>::W) -> S::W,
+    ) -> S::W {
+        self.s.between(&self.keys, way, x, first, last)
     }
 }
 
@@ -423,7 +447,7 @@ impl<'k, S: Isa> OutOfLine<'k, S> {
 }
 
 #[inline(always)]
-fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
+pub(crate) fn go<C: Cipher>(c: &C, x: C::W, way: Way) -> C::W {
     match way {
         Way::Encrypt => c.encrypt(x),
         Way::Decrypt => c.decrypt(x),

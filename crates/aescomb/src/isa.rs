@@ -270,10 +270,17 @@ pub(crate) trait Isa: Copy + 'static {
     fn encrypt_rest(self, _keys: &Self::Loaded<'_>, _x: Self::W) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
-    /// `encrypt` without the first round key, and with `add` added to the result before the
-    /// last round key is, and not after.
+    /// `encrypt` or `decrypt` with what `first` and `last` make of the first and the last round key in
+    /// the place of these. Where `ROUNDS`.
     #[inline(always)]
-    fn encrypt_linked(self, _keys: &Self::Loaded<'_>, _x: Self::W, _add: Self::W) -> Self::W {
+    fn between(
+        self,
+        _keys: &Self::Loaded<'_>,
+        _way: Way,
+        _x: Self::W,
+        _first: impl FnOnce(<Self::Unit as Isa>::W) -> Self::W,
+        _last: impl Fn(<Self::Unit as Isa>::W) -> Self::W,
+    ) -> Self::W {
         unreachable!("rounds are not done one by one")
     }
     /// `encrypt`; `between` is called after the first eight rounds with the number of each, and

@@ -10,7 +10,7 @@
 
 use crate::backend::{is_zen4, is_zen5};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, MAX_UNIT, NO_TABLES, Rows, both};
-use crate::cipher::{Cipher, Uniform, as_before, three_and_two};
+use crate::cipher::{Cipher, Uniform, as_before, go, three_and_two};
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
 use crate::expanded::{Expanded, FirstRounds};
 use crate::fetch::Beside;
@@ -490,6 +490,17 @@ const fn loads_again<S: Isa>() -> bool {
     S::ROUNDS && <S::Unit as Isa>::LANES != LINE
 }
 
+/// Blocks as [`Isa::load_from`]; where [`loads_again`], also if they were loaded before.
+#[inline(always)]
+fn load_again<S: Isa>(s: S, row: &[Block]) -> S::W {
+    assert!(row.len() >= S::LANES);
+    match const { loads_again::<S>() } {
+        // SAFETY: the row has so many blocks.
+        true => unsafe { s.load(s.afresh(row.as_ptr().cast())) },
+        false => s.load_from(row),
+    }
+}
+
 /// A row that is not yet hashed, and the place of its powers.
 type Late<S> = Cell<(<S as Isa>::W, usize)>;
 
@@ -648,16 +659,38 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
 
     /// For row r of n blocks all lanes hold the offset of block r n. What the next blocks add to it
     /// is in the table, and the same for all r but in the last lane, where it is as if r were even.
+    /// The first and the last round key are added to that offset: once, and not to all registers.
     #[inline(always)]
-    fn offset(&self, offset: S::W, row: usize, l: impl Fn(u32) -> S::W + Copy) -> (S::W, S::W) {
-        let s = self.c.s;
-        let offset = s.first(offset);
-        let bits = S::LANES.ilog2();
+    fn with_offset<const AFTER: bool>(
+        &self,
+        way: Way,
+        x: S::W,
+        (offset, row): (S::W, usize),
+        l: impl Fn(u32) -> S::W + Copy,
+    ) -> (S::W, S::W) {
+        let (s, u) = (self.c.s, self.c.s.unit());
+        let (offset, bits) = (s.first(offset), S::LANES.ilog2());
         let up = s.first(l(bits + (row + 1).trailing_zeros())) ^ s.first(l(bits));
-        let adds = table_row(s, self.hashing.powers.rows, 0);
-        let last = one_lane(s.unit(), <S::Unit as Isa>::LANES - 1);
-        let used = s.repeat(offset) ^ adds ^ s.at_end(up & last);
-        (used, s.splat(&s.last(used)))
+        let up_last = s.at_end(up & one_lane(u, <S::Unit as Isa>::LANES - 1));
+        let adds = &self.hashing.powers.rows[..S::LANES];
+        let y = if const { S::ROUNDS && S::LANES > <S::Unit as Isa>::LANES } {
+            self.c.between(
+                way,
+                x,
+                #[inline(always)]
+                |key| s.repeat(offset ^ key) ^ s.load_from(adds) ^ up_last,
+                #[inline(always)]
+                |key| match AFTER {
+                    true => s.repeat(offset ^ key) ^ load_again(s, adds) ^ up_last,
+                    false => s.repeat(key),
+                },
+            )
+        } else {
+            let offsets = s.repeat(offset) ^ s.load_from(adds) ^ up_last;
+            let y = go(&self.c, x ^ offsets, way);
+            if AFTER { y ^ offsets } else { y }
+        };
+        (y, s.widen(offset ^ u.splat(&adds[S::LANES - 1]) ^ up))
     }
 }
 

@@ -332,8 +332,22 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn encrypt_linked(self, keys: &Self::Loaded<'_>, x: Self::W, add: Self::W) -> Self::W {
-        Words(keys.encrypt_linked(x.0, add.0))
+    fn between(
+        self,
+        keys: &Self::Loaded<'_>,
+        way: Way,
+        x: Self::W,
+        first: impl FnOnce(Words<S::V, 1>) -> Self::W,
+        last: impl Fn(Words<S::V, 1>) -> Self::W,
+    ) -> Self::W {
+        Words(keys.between(
+            way,
+            x.0,
+            #[inline(always)]
+            |key| first(Words([key])).0,
+            #[inline(always)]
+            |key| last(Words([key])).0,
+        ))
     }
 
     #[inline(always)]

@@ -28,7 +28,7 @@ use crate::gf128::double_block;
 use crate::isa::{Isa, Wide};
 use crate::mode::Costs;
 use crate::pass::{Header, Last, Pass, Piece};
-use crate::schedule::{CONSTANTS, Uses};
+use crate::schedule::{CONSTANTS, Uses, Way};
 use crate::shape::{Along, DataShape, Feed, Holds, Shape, Tail};
 
 pub(crate) struct Crypt<const SEAL: bool>;
@@ -125,14 +125,15 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) {
-        let mask;
-        (mask, *offset) = c.offset(
-            *offset,
-            row,
+        let y;
+        (y, *offset) = c.with_offset::<false>(
+            Way::Encrypt,
+            x,
+            (*offset, row),
             #[inline(always)]
             |i| l(c, i),
         );
-        *sum = *sum ^ c.encrypt(x ^ mask);
+        *sum = *sum ^ y;
     }
 
     #[inline(always)]
@@ -153,19 +154,14 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) -> C::W {
-        let mask;
-        (mask, *offset) = c.offset(
-            *offset,
-            row,
+        let y;
+        (y, *offset) = c.with_offset::<true>(
+            if SEAL { Way::Encrypt } else { Way::Decrypt },
+            x,
+            (*offset, row),
             #[inline(always)]
             |i| l(c, i),
         );
-        let y = mask
-            ^ if SEAL {
-                c.encrypt(x ^ mask)
-            } else {
-                c.decrypt(x ^ mask)
-            };
         *sum = c.added(*sum, if SEAL { c.again(x) } else { y });
         y
     }
@@ -180,7 +176,9 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             sum = sum ^ n.splat(key.subkey(2 + (i + 1).trailing_zeros() as usize));
             n.store_to(sum, &mut tables[i..]);
             i += 1;
-            if i == <S::Unit as Isa>::LANES && blocks < S::LANES {
+            // Rows are of one register, of four, or of all.
+            let four = <S::Registers<4> as Isa>::LANES.min(S::LANES);
+            if i == <S::Unit as Isa>::LANES && blocks < four || i == four && blocks < S::LANES {
                 return;
             }
         }

@@ -308,23 +308,38 @@ impl<V: Vector> Loaded<'_, V> {
         )
     }
 
+    /// See [`Isa::between`](crate::isa::Isa::between).
     #[inline(always)]
-    pub(crate) fn encrypt_linked<const U: usize>(&self, x: [V; U], add: [V; U]) -> [V; U] {
-        let mut x = x;
-        // SAFETY: values of the vector type exist.
-        unsafe { V::aesenc_all(&mut x, &self.enc[1]) };
-        rest!(
-            x,
-            self.rounds,
-            (aesenc_all, aesenclast_each),
-            |r| self.enc[r],
-            self.all.enc.get(r),
-            |last| &{
-                let mut sums = add;
-                V::xor_all(&mut sums, last);
-                sums
-            }
-        )
+    pub(crate) fn between<const U: usize>(
+        &self,
+        way: Way,
+        x: [V; U],
+        first: impl FnOnce(V) -> [V; U],
+        last: impl Fn(V) -> [V; U],
+    ) -> [V; U] {
+        macro_rules! between {
+            ($schedule:ident, $mid:ident, $last:ident) => {{
+                let mut x = x;
+                // SAFETY: values of the vector type exist.
+                unsafe {
+                    V::xor_each(&mut x, &first(self.$schedule[0]));
+                    V::$mid(&mut x, &self.$schedule[1]);
+                }
+                rest!(
+                    x,
+                    self.rounds,
+                    ($mid, $last),
+                    |r| self.$schedule[r],
+                    self.all.$schedule.get(r),
+                    |key| &last(*key)
+                )
+            }};
+        }
+        match way {
+            Way::Encrypt => between!(enc, aesenc_all, aesenclast_each),
+            Way::Decrypt => between!(dec, aesdec_all, aesdeclast_each),
+            Way::EncryptSecond => between!(second, aesenc_all, aesenclast_each),
+        }
     }
 
     #[inline(always)]
