@@ -97,7 +97,7 @@
 //! | `multiples` | of the mask | of the mask, or made before |
 //! | `hash` | (hash ^ x) H | the sum of products with powers of H, reduced once for up to 64 blocks |
 //! | `within` | all of a result | what of it belongs to the message |
-//! | `offset` | one step in the Gray code | n steps |
+//! | `with_offset` | one step in the Gray code | n steps |
 //! | `stride_of` | a constant | what it grows by in n blocks |
 //! | `scaled` | multiplied once by a constant | n times |
 //! | `before` | what the row before left | what the lane before leaves |
@@ -338,7 +338,8 @@ pub(crate) trait Pass {
     }
 
     /// For [`Feed::Blocks`]: what of a key `spread` and the steps of neighbouring blocks
-    /// need, for messages of at most `blocks` blocks: rows of all lanes are only of as many.
+    /// need, for messages of at most `blocks` blocks: rows of all lanes, and of four registers, are only
+    /// of as many.
     #[inline(always)]
     fn tables<S: Isa>(_s: S, _key: &Expanded, _blocks: usize, _tables: &mut [Block]) {}
 

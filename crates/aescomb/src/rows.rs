@@ -860,6 +860,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
     let (c, unit) = (ciphers.row, ciphers.unit);
     let (s, u) = (c.s, unit.s);
     let mut at = rows.start;
+    let mut text = Text::<S::Unit, M>::new((src, dst), at);
     let mut w;
     // Where registers do not hold a line, bytes that are left are loaded by way of memory: one register of them.
     let at_once = const { !M::SHAPE.is_in_order() || <S::Unit as Isa>::LANES == LINE };
@@ -872,16 +873,16 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         let late = const { late_hash::<M>().is_some() }.then_some(&late);
         let c = row::<_, M>(c, hashing, places, late);
         let mut v = spread::<S, M>(c, &state);
-        let text = Text::<S, M>::new(src, dst);
+        let mut full = text.of::<S>();
         if const { late_hash::<M>().is_some() } {
             let c = Neighbours { first: true, ..c };
             // SAFETY: so many rows are left from `at` on, here and below.
-            unsafe { text.step(c, &mut v, at) };
+            unsafe { full.step(c, &mut v, at) };
             at += S::LANES;
         }
         while rows.end - at >= S::LANES {
             // SAFETY: as above.
-            unsafe { text.step(c, &mut v, at) };
+            unsafe { full.step(c, &mut v, at) };
             at += S::LANES;
         }
         if let Some((block, polyval)) = const { late_hash::<M>() } {
@@ -903,25 +904,27 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
             let left = rows.end - at;
             if left > 0 {
                 // SAFETY: as above.
-                unsafe { text.step(c.part(left * 16), &mut v, at) };
+                unsafe { full.step(c.part(left * 16), &mut v, at) };
             }
             return first::<S, M, ENDS>(s, hashing.powers.rows, &v, &before, left);
         }
-        w = M::State::from_fn(
-            #[inline(always)]
-            |i| match (v.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
-                (Some(v), Some(Holds::Sum)) => s.sum(*v),
-                (Some(v), Some(Holds::Input)) => u.splat(&s.last(*v)),
-                // The last row begins with the same in all lanes.
-                (Some(v), Some(Holds::Counter { .. }))
-                    if ENDS && const { !is_stepped::<S, M>() } && places.is_none() =>
-                {
-                    u.splat(&lane(u, s.first(*v), 0))
-                }
-                (Some(v), _) => s.first(*v),
-                _ => u.splat(&[0; 16]),
-            },
-        );
+        text = full.of();
+        w = narrowed::<_, M>(s, &v);
+        // The last row begins with the same in all lanes.
+        if let Some((i, _)) = const { counter_of::<S, M>() }
+            && ENDS
+            && const { !is_stepped::<S, M>() }
+            && places.is_none()
+        {
+            let counter = u.splat(&lane(u, w.blocks()[i], 0));
+            w = M::State::from_fn(
+                #[inline(always)]
+                |at| match w.blocks().get(at) {
+                    Some(x) if at != i => *x,
+                    _ => counter,
+                },
+            );
+        }
     } else {
         w = spread::<S::Unit, M>(row::<_, M>(unit, hashing, places, None), &state);
     }
@@ -930,8 +933,29 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         // SAFETY: as above.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
     }
+    let lanes = const { <S::Registers<4> as Isa>::LANES };
+    if const { has_four::<S>() && fits_any_row::<M>() }
+        && rows.end - at >= lanes
+        && (const { counter_of::<S, M>().is_none() } || places.is_some())
+    {
+        let s = ciphers.four.s;
+        let c = row::<_, M>(ciphers.four, hashing, places, None);
+        let mut v = M::State::from_fn(
+            #[inline(always)]
+            |i| match (w.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
+                (Some(x), Some(Holds::Sum)) => s.widen(*x),
+                (Some(x), _) => s.repeat(*x),
+                _ => c.zero(),
+            },
+        );
+        let mut four = text.of::<S::Registers<4>>();
+        // SAFETY: as above.
+        unsafe { four.step(c, &mut v, at) };
+        text = four.of();
+        w = narrowed::<_, M>(s, &v);
+        at += lanes;
+    }
     let c = row::<_, M>(unit, hashing, places, None);
-    let text = Text::<S::Unit, M>::new(src, dst);
     while rows.end - at >= <S::Unit as Isa>::LANES {
         // SAFETY: as above.
         unsafe { text.step(c, &mut w, at) };
@@ -1009,7 +1033,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
     }
     let s = c.c.s;
     let mut v = masks.row::<_, M>(s, spread::<_, M>(c, state), 0);
-    let text = Text::<S::Registers<4>, M>::new(src, dst);
+    let mut text = Text::<S::Registers<4>, M>::new((src, dst), rows.start);
     let mut at = rows.start + lanes;
     // SAFETY: so many rows are left from `at` on, here and below.
     unsafe {
@@ -1017,20 +1041,20 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
         while rows.end - at >= lanes {
             v = masks.row::<_, M>(s, v, at - rows.start);
             let next = text.early(c, &mut v, at);
-            text.late(c, &mut v, half, at - lanes);
+            text.late(c, &mut v, half);
             half = next;
             at += lanes;
         }
         let left = rows.end - at;
         v = masks.row::<_, M>(s, v, at - rows.start);
         if left == 0 {
-            text.late(c, &mut v, half, at - lanes);
+            text.late(c, &mut v, half);
             return first::<_, M, false>(s, hashing.powers.rows, &v, &v, 0);
         }
         let (before, part) = (v, c.part(left * 16));
         let next = text.early(part, &mut v, at);
-        text.late(c, &mut v, half, at - lanes);
-        text.late(part, &mut v, next, at);
+        text.late(c, &mut v, half);
+        text.late(part, &mut v, next);
         // Places as they were, and sums as they are: these have nothing of blocks that are not there.
         let before = M::State::from_fn(
             #[inline(always)]
@@ -1059,11 +1083,11 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     let c = masks.with_multiples::<S, M>(row::<_, M>(c, hashing, None, None));
     let mut v = masks.row::<_, M>(s, spread::<S, M>(c, state), 0);
     let before = v;
-    let text = Text::<S, M>::new(src, dst);
+    let mut text = Text::<S, M>::new((src, dst), at);
     // SAFETY: the caller's.
     unsafe {
         let half = text.early(c.part(count * 16), &mut v, at);
-        text.late(c.part(count * 16), &mut v, half, at);
+        text.late(c.part(count * 16), &mut v, half);
     }
     match count == S::LANES {
         true => {
@@ -1072,6 +1096,39 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
         }
         false => first::<S, M, false>(s, hashing.powers.rows, &v, &before, count),
     }
+}
+
+/// Whether four registers are less than a full row: then blocks are left for them and single ones.
+const fn has_four<S: Isa>() -> bool {
+    S::ROUNDS && S::LANES > <S::Registers<4> as Isa>::LANES
+}
+
+/// Whether what steps leave is as rows of any width want it, so that one of four registers may follow
+/// full ones: not what lanes have each for itself. (Counters are [`Places`].)
+const fn fits_any_row<M: Pass>() -> bool {
+    let mut i = 0;
+    while i < M::SHAPE.along().blocks.len() {
+        match M::SHAPE.along().blocks[i] {
+            Holds::Offset | Holds::Input | Holds::Sum | Holds::Counter { .. } => i += 1,
+            _ => return false,
+        }
+    }
+    in_units::<M>()
+}
+
+/// From the state after a row to that of a register.
+#[inline(always)]
+fn narrowed<S: Isa, M: Pass>(s: S, state: &M::State<S::W>) -> M::State<UnitOf<S>> {
+    let u = s.unit();
+    M::State::from_fn(
+        #[inline(always)]
+        |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
+            (Some(x), Some(Holds::Sum)) => s.sum(*x),
+            (Some(x), Some(Holds::Input)) => u.splat(&s.last(*x)),
+            (Some(x), _) => s.first(*x),
+            _ => u.splat(&[0; 16]),
+        },
+    )
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
@@ -1161,7 +1218,7 @@ unsafe fn part<S: Isa, M: Pass>(
     let mut v = spread::<S, M>(c, &state);
     let before = v;
     // SAFETY: the caller's.
-    unsafe { Text::<S, M>::new(src, dst).step(c.part(bytes), &mut v, at) };
+    unsafe { Text::<S, M>::new((src, dst), at).step(c.part(bytes), &mut v, at) };
     first::<S, M, true>(s, hashing.powers.rows, &v, &before, bytes.div_ceil(16))
 }
 
@@ -1319,7 +1376,7 @@ unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
     let mut w = spread::<S::Unit, M>(unit, state);
     if count >= S::LANES {
         let mut v = spread::<S, M>(c, state);
-        let text = Text::<S, M>::new(src, dst);
+        let mut text = Text::<S, M>::new((src, dst), at);
         while count - at >= S::LANES {
             v = masks.row::<S, M>(s, v, at);
             // SAFETY: so many rows are left from `at` on, here and below.
@@ -1331,7 +1388,7 @@ unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
             |i| v.blocks().get(i).map_or(unit.zero(), |x| s.sum(*x)),
         );
     }
-    let text = Text::<S::Unit, M>::new(src, dst);
+    let mut text = Text::<S::Unit, M>::new((src, dst), at);
     while MADE && count - at >= <S::Unit as Isa>::LANES {
         w = masks.row::<S::Unit, M>(u, w, at);
         // SAFETY: as above.
@@ -1412,7 +1469,7 @@ unsafe fn windows_row<S: Isa, M: Pass>(
     if left > 0 {
         let c = row::<_, M>(c, hashing, None, None).part(left * 16);
         // SAFETY: the caller's.
-        unsafe { Text::<S, M>::new(src, dst).step(c, &mut v, rows.start) };
+        unsafe { Text::<S, M>::new((src, dst), rows.start).step(c, &mut v, rows.start) };
     }
     let next = match left == S::LANES {
         true => masked::<M, _>(v, s.widen(windows.after::<S>(rows.start))),
@@ -1674,7 +1731,7 @@ fn table_row<S: Isa>(s: S, rows: &[Block], from: usize) -> S::W {
     s.load_from(&rows[from..])
 }
 
-/// A text in the order of lanes.
+/// A text in the order of lanes, from the next row on.
 struct Text<S, M> {
     src: *const u8,
     dst: *mut u8,
@@ -1682,31 +1739,43 @@ struct Text<S, M> {
 }
 
 impl<S: Isa, M: Pass> Text<S, M> {
+    /// From block `at` on.
     #[inline(always)]
-    fn new(src: *const u8, dst: *mut u8) -> Self {
+    fn new((src, dst): (*const u8, *mut u8), at: usize) -> Self {
+        let offset = at * M::SHAPE.row.stride;
         Text {
-            src,
-            dst,
+            src: src.wrapping_add(offset),
+            dst: dst.wrapping_add(offset),
             mode: PhantomData,
         }
     }
 
-    /// One row, from block `at` on.
+    /// The same for rows of `T`.
+    #[inline(always)]
+    fn of<T: Isa>(self) -> Text<T, M> {
+        Text::new((self.src, self.dst), 0)
+    }
+
+    /// Bytes from row to row.
+    const BYTES: usize = S::LANES * M::SHAPE.row.stride;
+
+    /// One row, which begins with block `at`.
     ///
     /// # Safety
     /// The text has its blocks.
     #[inline(always)]
     unsafe fn step<const PART: bool>(
-        &self,
+        &mut self,
         c: Neighbours<'_, '_, S, PART>,
         w: &mut M::State<S::W>,
         at: usize,
     ) {
-        let (s, bytes) = (c.c.s, c.bytes);
-        let (row, offset) = (at / S::LANES, at * M::SHAPE.row.stride);
+        let (s, bytes, row) = (c.c.s, c.bytes, at / S::LANES);
+        let (src, dst) = (self.src, self.dst);
+        self.src = src.wrapping_add(Self::BYTES);
+        self.dst = dst.wrapping_add(Self::BYTES);
         // SAFETY: the caller's.
         unsafe {
-            let (src, dst) = (self.src.add(offset), self.dst.add(offset));
             #[cfg(feature = "research")]
             if const { !in_units::<M>() } {
                 assert!(M::SHAPE.row.stride == crate::isa::PART);
@@ -1740,12 +1809,13 @@ impl<S: Isa, M: Pass> Text<S, M> {
     /// The text has its blocks.
     #[inline(always)]
     unsafe fn early<const PART: bool>(
-        &self,
+        &mut self,
         c: Neighbours<'_, '_, S, PART>,
         w: &mut M::State<S::W>,
         at: usize,
     ) -> [S::W; HALF] {
-        let (s, src) = (c.c.s, self.src.wrapping_add(at * M::SHAPE.row.stride));
+        let (s, src) = (c.c.s, self.src);
+        self.src = src.wrapping_add(Self::BYTES);
         // SAFETY: the caller's.
         let x = unsafe {
             match PART {
@@ -1764,13 +1834,13 @@ impl<S: Isa, M: Pass> Text<S, M> {
     /// As of [`Text::early`].
     #[inline(always)]
     unsafe fn late<const PART: bool>(
-        &self,
+        &mut self,
         c: Neighbours<'_, '_, S, PART>,
         w: &mut M::State<S::W>,
         half: [S::W; HALF],
-        at: usize,
     ) {
-        let (s, dst) = (c.c.s, self.dst.wrapping_add(at * M::SHAPE.row.stride));
+        let (s, dst) = (c.c.s, self.dst);
+        self.dst = dst.wrapping_add(Self::BYTES);
         let y = M::late(&c, w, half);
         if const { !M::SHAPE.output } {
             return;
