@@ -150,9 +150,9 @@ pub(crate) trait Cipher: Copy {
         last.mul::<F>(self.subkey(i)) ^ x
     }
 
-    /// The cipher of `way` between offsets, which are added to row number `row`, `x`, and if so
-    /// `AFTER`, to the result; and what to keep of them for the next row. Block i, counted from 1,
-    /// has the `offset` of block i - 1 with `l(ntz(i))` added.
+    /// The cipher of `way` on `x`, row number `row`, with an offset added to each block before it and,
+    /// if so `AFTER`, once more after it; and the offset that the next row is given. The offset of block i,
+    /// counted from 1, is that of block i - 1 with `l(ntz(i))` added.
     #[inline(always)]
     fn with_offset<const AFTER: bool>(
         &self,

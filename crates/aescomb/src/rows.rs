@@ -1098,13 +1098,14 @@ unsafe fn one_row<S: Isa, M: Pass, const MADE: bool>(
     }
 }
 
-/// Whether four registers are less than a full row: then blocks are left for them and single ones.
+/// Whether four registers are less than a full row: then a row of four may come between full rows and
+/// single registers.
 const fn has_four<S: Isa>() -> bool {
     S::ROUNDS && S::LANES > <S::Registers<4> as Isa>::LANES
 }
 
-/// Whether what steps leave is as rows of any width want it, so that one of four registers may follow
-/// full ones: not what lanes have each for itself. (Counters are [`Places`].)
+/// Whether a row of any width may follow a row of any other: no lane has a state of its own. (Counters
+/// are [`Places`].)
 const fn fits_any_row<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
@@ -1132,7 +1133,7 @@ fn narrowed<S: Isa, M: Pass>(s: S, state: &M::State<S::W>) -> M::State<UnitOf<S>
 }
 
 /// Whether the state of `M` is stepped from row to row: not hashes, which are sums, and counters
-/// of [`Places`]. (Without a hash, what full rows leave gains nothing by being one row.)
+/// of [`Places`]. (Without a hash, all that full rows leave gains nothing by being one row: [`has_four`].)
 pub(crate) const fn is_stepped<S: Isa, M: Pass>() -> bool {
     if hash_of::<M>().is_none() {
         return true;
