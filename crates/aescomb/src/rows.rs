@@ -17,7 +17,9 @@ use crate::fetch::Beside;
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{HALF, HEADER, Pass, State, is_by_blocks, is_linked, link_of, uniform};
+use crate::pass::{
+    HALF, HEADER, Pass, State, doubles, is_by_blocks, is_linked, link_of, uniform,
+};
 use crate::places::{Places, first_rounds};
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
@@ -483,6 +485,17 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     multiples: Option<&'t [Rows; MAX_UNIT]>,
     /// On Zen 4, asked where something is doubled: the compiler would ask in any case.
     by_sums: bool,
+    /// Whether steps do so with masks, and not [`Masks`].
+    moves_masks: bool,
+}
+
+/// Blocks times x to the power of the lanes of `S`: from masks of a row to those of the next.
+#[inline(always)]
+fn past_row<S: Isa, C: Cipher>(c: &C, x: C::W, by_sums: bool) -> C::W {
+    match S::LANES % 8 {
+        0 => x.times_byte_power(c.splat(&[S::LANES as u8 / 8; 16]), by_sums),
+        _ => x.times_power(c.splat(&both(S::LANES))),
+    }
 }
 
 /// Whether there are 16 registers, too few for a row that is encrypted and another beside it.
@@ -558,9 +571,9 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     /// from it: with products, long texts in XTS take 0.75 and 0.94 of the time.
     #[inline(always)]
     fn doubled(&self, x: S::W) -> S::W {
-        match S::LANES % 8 {
-            0 => x.times_byte_power(self.splat(&[S::LANES as u8 / 8; 16]), self.by_sums),
-            _ => x.times_power(self.splat(&both(S::LANES))),
+        match self.moves_masks {
+            true => past_row::<S, _>(self, x, self.by_sums),
+            false => x,
         }
     }
 
@@ -708,6 +721,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
             text: None,
             multiples: self.multiples,
             by_sums: self.by_sums,
+            moves_masks: self.moves_masks,
         }
     }
 
@@ -822,7 +836,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         unsafe {
             if let Some(made) = made {
                 let masks = Masks::<_, true>::new(u, made, None);
-                return side_by_side::<S, M, true>(
+                return side_by_side::<S, M, LONG, true>(
                     ciphers,
                     hashing,
                     (src, dst),
@@ -830,14 +844,14 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                     (&state, masks),
                 );
             }
-            if const { waits::<M>() || has_windows::<S, M>() } {
+            {
                 let windows = match (const { has_windows::<S, M>() }, const { mask_of::<M>() }) {
                     (true, Some(i)) => ahead.or(Some(Windows::new(u, state.blocks()[i]))),
                     _ => None,
                 };
                 let masks = Masks::<_, false>::new(u, &NO_MASKS, windows);
                 // What is beyond so few blocks is not asked for.
-                if const { !waits::<M>() }
+                if const { !waits::<M>() && has_windows::<S, M>() }
                     && ahead.is_none()
                     && rows.len() <= const { <S::Unit as Isa>::LANES }
                 {
@@ -847,7 +861,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                     let w = spread::<S::Unit, M>(row::<_, M>(c, hashing, None, None), &state);
                     return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
                 }
-                return side_by_side::<S, M, false>(
+                return side_by_side::<S, M, LONG, false>(
                     ciphers,
                     hashing,
                     (src, dst),
@@ -1270,7 +1284,7 @@ impl<'k, S: Isa> Ciphers<'k, S> {
                 s.store_to(three, &mut masks[1][at..]);
                 s.store_to(two, &mut masks[2][at..]);
             }
-            x = c.doubled(x);
+            x = past_row::<S, _>(&c, x, c.by_sums);
         }
         self.masks = Some(masks);
     }
@@ -1337,7 +1351,7 @@ pub(crate) const fn has_masks<M: Pass>() -> bool {
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn side_by_side<S: Isa, M: Pass, const MADE: bool>(
+unsafe fn side_by_side<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     text: (*const u8, *mut u8),
@@ -1348,7 +1362,7 @@ unsafe fn side_by_side<S: Isa, M: Pass, const MADE: bool>(
     unsafe {
         match const { waits::<M>() } {
             true => all_at_once::<S, M, MADE>(ciphers, hashing, text, rows, begin),
-            false => masked_rows::<S, M, MADE>(ciphers, hashing, text, rows, begin),
+            false => masked_rows::<S, M, LONG, MADE>(ciphers, hashing, text, rows, begin),
         }
     }
 }
@@ -1358,7 +1372,7 @@ unsafe fn side_by_side<S: Isa, M: Pass, const MADE: bool>(
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
+unsafe fn masked_rows<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     (src, dst): (*const u8, *mut u8),
@@ -1366,42 +1380,65 @@ unsafe fn masked_rows<S: Isa, M: Pass, const MADE: bool>(
     (state, mut masks): (&M::State<UnitOf<S>>, Masks<'_, S::Unit, MADE>),
 ) -> M::State<UnitOf<S>> {
     let (s, u) = (ciphers.row.s, ciphers.unit.s);
-    let (c, unit) = (
-        row::<_, M>(ciphers.row, hashing, None, None),
-        row::<_, M>(ciphers.unit, hashing, None, None),
-    );
+    let c = row::<_, M>(ciphers.row, hashing, None, None);
+    let unit = row::<_, M>(ciphers.unit, hashing, None, None);
     // The text of the masks.
     let offset = rows.start * 16;
     let (src, dst) = (src.wrapping_add(offset), dst.wrapping_add(offset));
     let (mut at, count) = (0, rows.end - rows.start);
     let mut w = spread::<S::Unit, M>(unit, state);
-    if count >= S::LANES {
-        let mut v = spread::<S, M>(c, state);
+    if LONG && count >= S::LANES {
+        let mut v = masks.row::<S, M>(s, spread::<S, M>(c, state), 0);
         let mut text = Text::<S, M>::new((src, dst), at);
-        while count - at >= S::LANES {
-            v = masks.row::<S, M>(s, v, at);
+        loop {
             // SAFETY: so many rows are left from `at` on, here and below.
             unsafe { text.step(c, &mut v, at) };
             at += S::LANES;
+            if count - at < S::LANES {
+                break;
+            }
+            v = masks.next::<S, M>(&c, s, v, at);
         }
-        w = M::State::from_fn(
-            #[inline(always)]
-            |i| v.blocks().get(i).map_or(unit.zero(), |x| s.sum(*x)),
-        );
+        w = masks.left::<S, M>(&unit, s, &v);
     }
     let mut text = Text::<S::Unit, M>::new((src, dst), at);
-    while MADE && count - at >= <S::Unit as Isa>::LANES {
-        w = masks.row::<S::Unit, M>(u, w, at);
-        // SAFETY: as above.
-        unsafe { text.step(unit, &mut w, at) };
-        at += <S::Unit as Isa>::LANES;
-    }
-    if MADE {
+    if MADE || const { !has_windows::<S, M>() } {
+        let lanes = const { <S::Registers<4> as Isa>::LANES };
+        if const { !MADE && has_four::<S>() } && count - at >= lanes {
+            let s = ciphers.four.s;
+            let c = row::<_, M>(ciphers.four, hashing, None, None);
+            let mut v = M::State::from_fn(
+                #[inline(always)]
+                |i| match w.blocks().get(i) {
+                    Some(x) if const { mask_of::<M>() } == Some(i) => {
+                        doubles(&c, s.repeat(u.splat(&lane(u, *x, 0))), s.iota())
+                    }
+                    Some(x) => s.widen(*x),
+                    None => c.zero(),
+                },
+            );
+            let mut four = text.of::<S::Registers<4>>();
+            // SAFETY: as above.
+            unsafe { four.step(c, &mut v, at) };
+            text = four.of();
+            w = masks.left::<S::Registers<4>, M>(&unit, s, &v);
+            at += lanes;
+        }
+        while count - at >= <S::Unit as Isa>::LANES {
+            w = masks.row::<S::Unit, M>(u, w, at);
+            // SAFETY: as above.
+            unsafe { text.step(unit, &mut w, at) };
+            at += <S::Unit as Isa>::LANES;
+            w = masks.left::<S::Unit, M>(&unit, u, &w);
+        }
         let (before, left) = (w, count - at);
         if left > 0 {
             w = masks.row::<S::Unit, M>(u, w, at);
             // SAFETY: as above.
             unsafe { text.step(unit.part(left * 16), &mut w, at) };
+        }
+        if !MADE {
+            return first::<S::Unit, M, false>(u, &[], &w, &before, left);
         }
         let state = first::<S::Unit, M, true>(u, &[], &w, &before, left);
         return masked::<M, _>(state, u.splat(&masks.made[0][count]));
@@ -1548,6 +1585,42 @@ impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
         };
         masked::<M, _>(state, masks)
     }
+
+    /// The same from the state of the row before, of a mode whose steps do not move its masks on.
+    #[inline(always)]
+    fn next<S: Isa<Unit = U>, M: Pass>(
+        &mut self,
+        c: &impl Cipher<W = S::W>,
+        s: S,
+        state: M::State<S::W>,
+        at: usize,
+    ) -> M::State<S::W> {
+        match (MADE || const { has_windows::<S, M>() }, mask_of::<M>()) {
+            (false, Some(i)) => {
+                masked::<M, _>(state, past_row::<S, _>(c, state.blocks()[i], false))
+            }
+            _ => self.row::<S, M>(s, state, at),
+        }
+    }
+
+    /// The state of what follows a row of `S`, a register at a time.
+    #[inline(always)]
+    fn left<S: Isa<Unit = U>, M: Pass>(
+        &self,
+        c: &impl Cipher<W = U::W>,
+        s: S,
+        state: &M::State<S::W>,
+    ) -> M::State<U::W> {
+        let is_made = MADE || const { has_windows::<S, M>() };
+        M::State::from_fn(
+            #[inline(always)]
+            |i| match state.blocks().get(i) {
+                Some(x) if const { mask_of::<M>() } != Some(i) => s.sum(*x),
+                Some(x) if !is_made => past_row::<S, _>(c, s.first(*x), false),
+                _ => c.zero(),
+            },
+        )
+    }
 }
 
 /// The state with these masks, if it has any.
@@ -1632,6 +1705,7 @@ fn row<'k, 't, S: Isa, M: Pass>(
         text: None,
         multiples: None,
         by_sums: const { mask_of::<M>().is_some() } && is_zen4(),
+        moves_masks: const { waits::<M>() || !has_masks::<M>() },
     }
 }
 
