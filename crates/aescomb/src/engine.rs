@@ -712,12 +712,7 @@ fn solos_of<S: Isa, G: Program>(s: S, work: &mut Work<'_>) -> (usize, usize) {
         if !work.jobs.iter().any(|job| is_solo::<G::First>(job, from)) {
             return NONE;
         }
-        let count = match <S::Unit as Isa>::LANES {
-            2 => under_their_own::<S, G, 2>(s, work, from),
-            4 => under_their_own::<S, G, 4>(s, work, from),
-            _ => under_their_own::<S, G, 1>(s, work, from),
-        };
-        return (count, from);
+        return (under_their_own::<S, G>(s, work, from), from);
     };
     let from = const { solo_from::<S>() };
     if !work.jobs.iter().any(|job| is_solo::<G::First>(job, from)) {
@@ -759,11 +754,7 @@ fn with_tables<S: Isa, G: Program>(
     {
         even_ones::<S, G>(s, (key, tables), work);
     }
-    match <S::Unit as Isa>::LANES {
-        2 => by_themselves::<S, G, 2>(s, key, tables, work),
-        4 => by_themselves::<S, G, 4>(s, key, tables, work),
-        _ => by_themselves::<S, G, 1>(s, key, tables, work),
-    }
+    by_themselves::<S, G>(s, key, tables, work)
 }
 
 /// What messages are sorted by: their blocks.
@@ -867,11 +858,11 @@ fn pay_for_masks<S: Isa, M: Pass>(jobs: &[Job], alike: Alike) -> bool {
 /// So many messages do, if some are long.
 const MASKED: usize = 8;
 
-/// Does the messages of which `is_solo` says so, in the caller's order: `N` at a time where as many
+/// Does the messages of which `is_solo` says so, in the caller's order: four at a time where as many
 /// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
 /// registers.
 #[inline(never)]
-fn by_themselves<S: Isa, G: Program, const N: usize>(
+fn by_themselves<S: Isa, G: Program>(
     s: S,
     key: &Expanded,
     tables: &Tables,
@@ -892,7 +883,7 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
             let (mut i, mut count) = (0, 0);
             while let Some(job) = jobs.get(i) {
                 if const { has_few::<S, G::First>() }
-                    && let Some(some) = jobs[i..].first_chunk::<N>()
+                    && let Some(some) = jobs[i..].first_chunk::<MAX_UNIT>()
                     && some.iter().all(|other| is_solo::<G::First>(other, from))
                     && job.data_len <= SHORT_DATA
                     && (alike.data() || some.iter().all(|other| job.is_like(other)))
@@ -904,8 +895,8 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
                         key,
                         tables: (tables, first),
                     };
-                    few::<S, G, _, N>(keys, some, given, work.far);
-                    (i, count) = (i + N, count + N);
+                    few::<S, G, _>(keys, some, given, work.far);
+                    (i, count) = (i + MAX_UNIT, count + MAX_UNIT);
                     continue;
                 }
                 if is_solo::<G::First>(job, from) {
@@ -921,14 +912,10 @@ fn by_themselves<S: Isa, G: Program, const N: usize>(
     )
 }
 
-/// Does the messages of which `is_solo` says so, each under its own key, in the caller's order: `N` at a time
+/// Does the messages of which `is_solo` says so, each under its own key, in the caller's order: four at a time
 /// where as many follow each other. Returns how many they are. Out of line, as it wants all registers.
 #[inline(never)]
-fn under_their_own<S: Isa, G: Program, const N: usize>(
-    s: S,
-    work: &mut Work<'_>,
-    from: usize,
-) -> usize {
+fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -> usize {
     let hashes = const { hash_of::<G::First>().is_some() };
     // A row. (Not when it is compiled: there is code for twice as many registers, which is never run.)
     assert!(!hashes || S::LANES <= FEW_POWERS);
@@ -949,7 +936,7 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(
                 let key = set.key_of(job);
                 if const { has_few::<S, G::First>() }
                     && job.data_len <= SHORT_DATA
-                    && let Some(some) = jobs[i..].first_chunk::<N>()
+                    && let Some(some) = jobs[i..].first_chunk::<MAX_UNIT>()
                     && some.iter().all(|other| {
                         is_solo::<G::First>(other, from)
                             && (alike
@@ -960,11 +947,10 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(
                     for (of, job) in of.iter_mut().zip(some) {
                         *of = set.key_of(job);
                     }
-                    s.unit().lane_keys(few_keys, &of, G::First::SHAPE.uses);
+                    s.quad().lane_keys(few_keys, &of, G::First::SHAPE.uses);
                     let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
                     if hashes {
-                        for ((powers, key), rows) in
-                            powers.iter_mut().zip(of).zip(&mut **few_rows).take(N)
+                        for ((powers, key), rows) in powers.iter_mut().zip(of).zip(&mut **few_rows)
                         {
                             *powers = few_powers::<S, G::First>(s, key, rows);
                         }
@@ -980,8 +966,8 @@ fn under_their_own<S: Isa, G: Program, const N: usize>(
                         tables: few_tables,
                         jobs: &jobs[i..],
                     };
-                    few::<S, G, _, N>(keys, some, given, work.far);
-                    (i, count) = (i + N, count + N);
+                    few::<S, G, _>(keys, some, given, work.far);
+                    (i, count) = (i + MAX_UNIT, count + MAX_UNIT);
                     continue;
                 }
                 fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);

@@ -177,7 +177,7 @@ impl<'j> Fact<'j> {
     }
 }
 
-/// Of one message, in all lanes; or of as many as a register has blocks, one a lane, whose
+/// Of one message, in all lanes; or of as many as there are lanes, one a lane, whose
 /// nonces, associated data and tags are of the same lengths.
 pub(crate) struct Few<'j, S, const N: usize> {
     pub s: S,

@@ -1,5 +1,5 @@
-//! A few messages under one key, as many as a register has blocks, from their beginnings to their
-//! ends: what is done once a message is done for all of them, in a lane for each. Short ones have
+//! Four messages under one key, or under a key each, from their beginnings to their ends: what is
+//! done once a message is done for all of them, in a lane for each. Short ones have
 //! their blocks in these lanes, too; the rows of others are done one message after the other.
 //!
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
@@ -21,7 +21,7 @@ use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
-use crate::places::{LAST_BYTES, Places, Start};
+use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
     Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_windows, hashes_results, is_stepped,
     last_row, mask_of, one_lane, take_row, take_rows, waits,
@@ -32,16 +32,19 @@ use crate::stage::Stage;
 
 /// A register of `S`.
 type UnitOf<S> = <<S as Isa>::Unit as Isa>::W;
+/// A block of each message.
+type QuadOf<S> = <<S as Isa>::Quad as Isa>::W;
 
 /// The state of the first pass of `G`, in a register.
 type StateOf<S, G> = <<G as Program>::First as Pass>::State<UnitOf<S>>;
+/// The same of each message.
+type QuadState<S, G> = <<G as Program>::First as Pass>::State<QuadOf<S>>;
 
 /// Whether `M` has messages that are done a few at a time: of its state, one block at most is a sum,
-/// and two are something else.
+/// and two are something else. (Where a register has one block, GCM of 256 bytes would take 1.5 of the time.)
 pub(crate) const fn has_few<S: Isa, M: Pass>() -> bool {
-    let lanes = <S::Unit as Isa>::LANES;
     let fits = block_of::<M>(true, 1).is_none() && block_of::<M>(false, 2).is_none();
-    has_registers::<S>() && has_solos::<S, M>() && fits && lanes > 1 && lanes <= MAX_UNIT
+    has_registers::<S>() && has_solos::<S, M>() && fits && <S::Unit as Isa>::LANES > 1
 }
 
 /// Whether short messages of `G` are done a few at a time, by [`short`]. Where it is serial, the CPU
@@ -270,28 +273,29 @@ fn in_rows<M: Pass>(len: usize) -> usize {
 }
 
 /// The keys of a few messages.
-pub(crate) trait FewKeys<'k, S: Isa, M: Pass, const N: usize> {
+pub(crate) trait FewKeys<'k, S: Isa, M: Pass> {
     /// How many powers rows of one message have.
     const POWERS: usize;
     /// Messages of fewer bytes have their blocks in their lanes, if all have as many blocks.
     const LANES_BELOW: usize = lanes_below::<S, M>();
 
     /// Messages of at most so many bytes have them in any case.
-    const MIXED: usize = mixed_along::<M>();
+    const MIXED: usize = mixed_along::<S, M>();
     /// Whether the table of `counting` is the key's.
     const KEYED: bool = true;
 
     fn unit(&self) -> S::Unit;
+    fn quad(&self) -> S::Quad;
     fn set(&self) -> KeySet<'k>;
     /// Of lanes.
-    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k;
+    fn lanes(&self) -> impl Cipher<W = QuadOf<S>> + 'k;
     /// For blocks in lanes.
-    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k;
+    fn powers(&self) -> impl PowersOfLanes<S::Quad> + 'k;
     /// The table for counters of messages one by one, if there is one, and what [`Places`] of
     /// messages with these `counters` begin with. `None`: they are stepped.
-    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)>;
+    fn counting(&self, counters: QuadOf<S>) -> Option<(&'k FirstRounds, QuadOf<S>)>;
     /// Makes what `under` wants for `jobs`.
-    fn prepare(&mut self, jobs: &[Job; N]);
+    fn prepare(&mut self, jobs: &[Job; MAX_UNIT]);
     /// Fetches what a message wants that comes some time after message `l`.
     #[inline(always)]
     fn fetch(&self, _l: usize, _far: bool) {}
@@ -306,7 +310,7 @@ pub(crate) struct OneKey<'k, S: Isa> {
     pub tables: (&'k Tables, Option<&'k FirstRounds>),
 }
 
-impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S> {
+impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for OneKey<'k, S> {
     const POWERS: usize = POWERS;
 
     #[inline(always)]
@@ -315,28 +319,33 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for OneKey<'k, S>
     }
 
     #[inline(always)]
+    fn quad(&self) -> S::Quad {
+        self.ciphers.quad.s
+    }
+
+    #[inline(always)]
     fn set(&self) -> KeySet<'k> {
         self.key.into()
     }
 
     #[inline(always)]
-    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k {
-        self.ciphers.unit
+    fn lanes(&self) -> impl Cipher<W = QuadOf<S>> + 'k {
+        self.ciphers.quad
     }
 
     #[inline(always)]
-    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k {
+    fn powers(&self) -> impl PowersOfLanes<S::Quad> + 'k {
         Powers::of::<M>(self.tables.0)
     }
 
     #[inline(always)]
-    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
-        let base = Places::base(&self.ciphers.unit, counters);
+    fn counting(&self, counters: QuadOf<S>) -> Option<(&'k FirstRounds, QuadOf<S>)> {
+        let base = places::base(&self.ciphers.quad, counters);
         self.tables.1.map(|table| (table, base))
     }
 
     #[inline(always)]
-    fn prepare(&mut self, _: &[Job; N]) {}
+    fn prepare(&mut self, _: &[Job; MAX_UNIT]) {}
 
     #[inline(always)]
     fn under<R>(&self, _: usize, f: impl FnOnce(&Ciphers<'_, S>, Powers<'_>) -> R) -> R {
@@ -359,11 +368,11 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub jobs: &'k [Job],
 }
 
-impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '_, S> {
+impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
     // A row of one message begins with its keys; a step of a hash waits for the one before.
     const MIXED: usize = match hash_of::<M>().is_some() {
-        true => mixed_along::<M>(),
+        true => mixed_along::<S, M>(),
         false => 4 * MIXED,
     };
     const KEYED: bool = false;
@@ -381,28 +390,33 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
+    fn quad(&self) -> S::Quad {
+        self.s.quad()
+    }
+
+    #[inline(always)]
     fn set(&self) -> KeySet<'k> {
         self.set
     }
 
     #[inline(always)]
-    fn lanes(&self) -> impl Cipher<W = UnitOf<S>> + 'k {
-        per_lane::<_, M, _>(self.s.unit(), self.lanes)
+    fn lanes(&self) -> impl Cipher<W = QuadOf<S>> + 'k {
+        per_lane::<_, M, _>(self.s.quad(), self.lanes)
     }
 
     #[inline(always)]
-    fn powers(&self) -> impl PowersOfLanes<S::Unit> + 'k {
+    fn powers(&self) -> impl PowersOfLanes<S::Quad> + 'k {
         self.powers
     }
 
     #[inline(always)]
-    fn counting(&self, counters: UnitOf<S>) -> Option<(&'k FirstRounds, UnitOf<S>)> {
+    fn counting(&self, counters: QuadOf<S>) -> Option<(&'k FirstRounds, QuadOf<S>)> {
         Some((
             &LAST_BYTES,
-            Places::plain_base(
-                self.s.unit(),
+            places::plain_base(
+                self.s.quad(),
                 counters,
-                self.s.unit().load_row(self.lanes.round_key(0)),
+                self.s.quad().load_row(self.lanes.round_key(0)),
             ),
         ))
     }
@@ -413,7 +427,7 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 
     #[inline(always)]
-    fn prepare(&mut self, jobs: &[Job; N]) {
+    fn prepare(&mut self, jobs: &[Job; MAX_UNIT]) {
         if const { hash_of::<M>().is_none() && M::SHAPE.along().tables > 0 } {
             for ((key, tables), job) in self.of.iter().zip(&mut *self.tables).zip(jobs) {
                 M::tables(self.s, key, rows::<M>(job.len), tables);
@@ -438,45 +452,46 @@ impl<'k, S: Isa, M: Pass, const N: usize> FewKeys<'k, S, M, N> for KeyEach<'k, '
     }
 }
 
-/// Does `N` messages, of which the nonces, associated data and tags are of the same lengths.
+/// Does four messages, of which the nonces, associated data and tags are of the same lengths.
 /// Where tags are compared, `verdicts` receive what they differ by from those that were given.
 /// `far`: the batch is larger than the caches.
 #[inline(always)]
-pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: usize>(
+pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
     keys: K,
-    jobs: &[Job; N],
-    verdicts: Option<&mut [Block; N]>,
+    jobs: &[Job; MAX_UNIT],
+    verdicts: Option<&mut [Block; MAX_UNIT]>,
     far: bool,
 ) {
     const {
         let fits = G::First::SHAPE.along().lanes_below < 16 * FEW_POWERS;
         assert!(hash_of::<G::First>().is_none() || fits);
+        assert!(<S::Quad as Isa>::LANES == MAX_UNIT);
     };
-    let u = keys.unit();
+    let q = keys.quad();
     let given = G::HAS_TAGS || verdicts.is_some();
-    let few = &Few::new(u, jobs, keys.set(), given).again(G::AGAIN);
+    let few = &Few::new(q, jobs, keys.set(), given).again(G::AGAIN);
     let h = G::First::header(few);
-    let hashing = &EqualHashing::new(u, keys.powers());
+    let hashing = &EqualHashing::new(q, keys.powers());
     let c = &hashing.cipher(keys.lanes());
-    whole::<S::Unit, G::First, N, false>(
+    whole::<S::Quad, G::First, MAX_UNIT, false>(
         few,
         c,
         h,
         verdicts,
         #[inline(always)]
-        |state| absorb::<S::Unit, G::First, N>(few, c, state),
+        |state| absorb::<S::Quad, G::First, MAX_UNIT>(few, c, state),
         #[inline(always)]
         |state| {
             let are_equal = jobs[0].len < K::LANES_BELOW && are_equal::<G::First>(jobs);
             if !are_equal && jobs.iter().any(|job| job.len > K::MIXED) {
-                return one_by_one::<S, G, K, N>((keys, far), jobs, hashing, state);
+                return one_by_one::<S, G, K>((keys, far), jobs, hashing, state);
             }
-            for l in 0..N {
+            for l in 0..MAX_UNIT {
                 keys.fetch(l, far);
             }
             match are_equal {
-                true => equal::<S::Unit, G::First, N>(few, keys.lanes(), hashing, state),
-                false => mixed::<S::Unit, G::First, N>(few, keys.lanes(), state),
+                true => equal::<S::Quad, G::First, MAX_UNIT>(few, keys.lanes(), hashing, state),
+                false => mixed::<S::Quad, G::First, MAX_UNIT>(few, keys.lanes(), state),
             }
         },
     );
@@ -487,12 +502,16 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const 
 const MIXED: usize = 32;
 
 /// The same of modes along messages. Of those that encrypt, a message by itself of up to four blocks
-/// leaves most of the time of AES unused.
-const fn mixed_along<M: Pass>() -> usize {
-    match (waits::<M>(), M::SHAPE.output) {
-        (true, _) => 4 * MIXED,
-        (_, true) => 2 * MIXED,
-        _ => MIXED,
+/// leaves most of the time of AES unused; less so where their lanes are more than one register.
+const fn mixed_along<S: Isa, M: Pass>() -> usize {
+    let most = match M::SHAPE.output {
+        true => 2 * MIXED,
+        false => MIXED,
+    };
+    match waits::<M>() {
+        true => 4 * MIXED,
+        false if <S::Unit as Isa>::LANES < <S::Quad as Isa>::LANES => most / 2,
+        false => most,
     }
 }
 
@@ -530,7 +549,7 @@ fn are_equal<M: Pass>(jobs: &[Job]) -> bool {
 
 /// Blocks of messages that have as many, in their lanes.
 #[inline(always)]
-fn equal<U: Isa<Unit = U>, M: Pass, const N: usize>(
+fn equal<U: Isa, M: Pass, const N: usize>(
     few: &Few<'_, U, N>,
     c: impl Cipher<W = U::W>,
     hashing: &EqualHashing<U, impl PowersOfLanes<U>>,
@@ -674,16 +693,16 @@ unsafe fn row<U: Isa, M: Pass, const N: usize>(
 
 /// The rows of one message after the other.
 #[inline(always)]
-fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: usize>(
+fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
     (mut keys, far): (K, bool),
-    jobs: &[Job; N],
-    hashing: &EqualHashing<S::Unit, impl PowersOfLanes<S::Unit>>,
-    state: StateOf<S, G>,
-) -> StateOf<S, G> {
-    let u = keys.unit();
+    jobs: &[Job; MAX_UNIT],
+    hashing: &EqualHashing<S::Quad, impl PowersOfLanes<S::Quad>>,
+    state: QuadState<S, G>,
+) -> QuadState<S, G> {
+    let (u, q) = (keys.unit(), keys.quad());
     let mut before = Aligned([[[0; 16]; MAX_UNIT]; MAX_STATE]);
     for (blocks, x) in before.0.iter_mut().zip(state.blocks()) {
-        u.store_row(*x, blocks);
+        q.store_row(*x, blocks);
     }
     keys.prepare(jobs);
     let mut bases = Aligned([[0; 16]; MAX_UNIT]);
@@ -691,7 +710,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
     if let Some((i, bits)) = const { counter_of::<S, G::First>() }
         && let Some((table, base)) = keys.counting(state.blocks()[i])
     {
-        u.store_row(base, &mut bases.0);
+        q.store_row(base, &mut bases.0);
         counting = Some((i, bits, table));
     }
     // A message ahead: otherwise its rows would wait, and the CPU would not see what comes after them.
@@ -727,7 +746,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
             },
         );
         let begin = (state, ahead);
-        if l + 1 < N
+        if l + 1 < MAX_UNIT
             && let Some(i) = mask
         {
             ahead = Some(Windows::new(u, u.splat(&before.0[i][l + 1])));
@@ -767,14 +786,14 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
             .iter()
             .all(|job| (1..K::POWERS).contains(&rows_of::<G::First>(job)));
     let sums = match is_zero {
-        true => u.splat(&[0; 16]),
-        false => u.fold_each(&sums),
+        true => q.splat(&[0; 16]),
+        false => q.fold_each(&sums),
     };
     let [low, middle, high] = &products;
-    let products = [u.fold_each(low), u.fold_each(middle), u.fold_each(high)];
+    let products = [q.fold_each(low), q.fold_each(middle), q.fold_each(high)];
     let [first, second] = places;
-    let (first, second) = (in_lanes(u, first), in_lanes(u, second));
-    let state = StateOf::<S, G>::from_fn(
+    let (first, second) = (in_lanes(q, first), in_lanes(q, second));
+    let state = QuadState::<S, G>::from_fn(
         #[inline(always)]
         |i| match (
             const { block_of::<G::First>(true, 0) },
@@ -793,9 +812,10 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First, N>, const N: u
 
 /// Lane `l` of `x[l]`.
 #[inline(always)]
-fn in_lanes<U: Isa>(u: U, [mut all, others @ ..]: [U::W; MAX_UNIT]) -> U::W {
+fn in_lanes<S: Isa>(s: S, [first, others @ ..]: [UnitOf<S>; MAX_UNIT]) -> S::W {
+    let mut all = s.repeat(first);
     for (l, other) in others.into_iter().enumerate() {
-        all = U::W::select(one_lane(u, l + 1), other, all);
+        all = S::W::select(one_lane(s, l + 1), s.repeat(other), all);
     }
     all
 }

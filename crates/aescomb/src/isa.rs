@@ -201,6 +201,8 @@ pub(crate) trait Isa: Copy + 'static {
     type Registers<const N: usize>: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One register.
     type Unit: Isa<Keys = Self::Keys, Unit = Self::Unit>;
+    /// As many registers as [`MAX_UNIT`] blocks take.
+    type Quad: Isa<Keys = Self::Keys, Unit = Self::Unit>;
     /// One message alone.
     type Narrow: Isa;
     /// What passes over neighbouring blocks run on, where the chains beside them run on this.
@@ -214,6 +216,7 @@ pub(crate) trait Isa: Copy + 'static {
     fn half(self) -> Self::Half;
     fn registers<const N: usize>(self) -> Self::Registers<N>;
     fn unit(self) -> Self::Unit;
+    fn quad(self) -> Self::Quad;
     fn narrow(self) -> Self::Narrow;
     fn along(self) -> Self::Along;
     fn slim(self) -> Self::Slim;
@@ -480,7 +483,7 @@ pub(crate) trait Isa: Copy + 'static {
     ) -> Sums<Self>;
     /// In lane `l` the sum of all blocks of `x[l]`. Where messages are done by themselves.
     #[inline(always)]
-    fn fold_each(self, _x: &[<Self::Unit as Isa>::W; MAX_UNIT]) -> <Self::Unit as Isa>::W {
+    fn fold_each(self, _x: &[<Self::Unit as Isa>::W; MAX_UNIT]) -> Self::W {
         unreachable!("registers are not folded")
     }
     /// What they are together, reduced, in the first lane; zeros in the others.

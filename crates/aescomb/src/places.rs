@@ -89,6 +89,18 @@ pub(crate) struct Places<'t, U: Isa> {
     base: Cell<U::W>,
 }
 
+/// `counters`, in reverse byte order, as [`Places::new`] takes them with a key's table.
+#[inline(always)]
+pub(crate) fn base<S: Isa>(c: &Uniform<'_, S>, counters: S::W) -> S::W {
+    c.first_round((counters & c.s.splat(&UPPER)).swap_bytes())
+}
+
+/// The same without a table, with the first round keys `keys`.
+#[inline(always)]
+pub(crate) fn plain_base<S: Isa>(s: S, counters: S::W, keys: S::W) -> S::W {
+    (counters & s.splat(&UPPER)).swap_bytes() ^ keys
+}
+
 impl<'t, U: Isa<Unit = U>> Places<'t, U> {
     /// From `start` on, of which `base` is what `base` made.
     #[inline(always)]
@@ -124,18 +136,6 @@ impl<'t, U: Isa<Unit = U>> Places<'t, U> {
             low: Cell::new(low),
             base: Cell::new(self.base.get()),
         }
-    }
-
-    /// `counters`, in reverse byte order, as `new` takes them with a key's table.
-    #[inline(always)]
-    pub(crate) fn base(c: &Uniform<'_, U>, counters: U::W) -> U::W {
-        c.first_round((counters & c.s.splat(&UPPER)).swap_bytes())
-    }
-
-    /// The same without a table, with the first round keys `keys`.
-    #[inline(always)]
-    pub(crate) fn plain_base(u: U, counters: U::W, keys: U::W) -> U::W {
-        (counters & u.splat(&UPPER)).swap_bytes() ^ keys
     }
 
     /// CIPH_K of the next row's.

@@ -17,9 +17,7 @@ use crate::fetch::Beside;
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{
-    HALF, HEADER, Pass, State, doubles, is_by_blocks, is_linked, link_of, uniform,
-};
+use crate::pass::{HALF, HEADER, Pass, State, doubles, is_by_blocks, is_linked, link_of, uniform};
 use crate::places::{Places, first_rounds};
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
@@ -485,7 +483,7 @@ struct Neighbours<'k, 't, S: Isa, const PART: bool> {
     multiples: Option<&'t [Rows; MAX_UNIT]>,
     /// On Zen 4, asked where something is doubled: the compiler would ask in any case.
     by_sums: bool,
-    /// Whether steps do so with masks, and not [`Masks`].
+    /// Whether steps make the masks of the next row, and not [`Masks`].
     moves_masks: bool,
 }
 
@@ -844,31 +842,29 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                     (&state, masks),
                 );
             }
+            let windows = match (const { has_windows::<S, M>() }, const { mask_of::<M>() }) {
+                (true, Some(i)) => ahead.or(Some(Windows::new(u, state.blocks()[i]))),
+                _ => None,
+            };
+            let masks = Masks::<_, false>::new(u, &NO_MASKS, windows);
+            // What is beyond so few blocks is not asked for.
+            if const { !waits::<M>() && has_windows::<S, M>() }
+                && ahead.is_none()
+                && rows.len() <= const { <S::Unit as Isa>::LANES }
             {
-                let windows = match (const { has_windows::<S, M>() }, const { mask_of::<M>() }) {
-                    (true, Some(i)) => ahead.or(Some(Windows::new(u, state.blocks()[i]))),
-                    _ => None,
-                };
-                let masks = Masks::<_, false>::new(u, &NO_MASKS, windows);
-                // What is beyond so few blocks is not asked for.
-                if const { !waits::<M>() && has_windows::<S, M>() }
-                    && ahead.is_none()
-                    && rows.len() <= const { <S::Unit as Isa>::LANES }
-                {
-                    let offset = rows.start * 16;
-                    let text = (src.wrapping_add(offset), dst.wrapping_add(offset));
-                    let (c, rows) = (ciphers.unit, 0..rows.len());
-                    let w = spread::<S::Unit, M>(row::<_, M>(c, hashing, None, None), &state);
-                    return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
-                }
-                return side_by_side::<S, M, LONG, false>(
-                    ciphers,
-                    hashing,
-                    (src, dst),
-                    rows,
-                    (&state, masks),
-                );
+                let offset = rows.start * 16;
+                let text = (src.wrapping_add(offset), dst.wrapping_add(offset));
+                let (c, rows) = (ciphers.unit, 0..rows.len());
+                let w = spread::<S::Unit, M>(row::<_, M>(c, hashing, None, None), &state);
+                return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
             }
+            return side_by_side::<S, M, LONG, false>(
+                ciphers,
+                hashing,
+                (src, dst),
+                rows,
+                (&state, masks),
+            );
         }
     }
     let (c, unit) = (ciphers.row, ciphers.unit);
@@ -1245,6 +1241,7 @@ pub(crate) struct Ciphers<'k, S: Isa> {
     three: Uniform<'k, S::Registers<3>>,
     two: Uniform<'k, S::Registers<2>>,
     pub unit: Uniform<'k, S::Unit>,
+    pub quad: Uniform<'k, S::Quad>,
     /// Masks of the key, if they were made: [`Holds::Mask`].
     masks: Option<&'k [Rows; MAX_UNIT]>,
 }
@@ -1258,6 +1255,7 @@ impl<'k, S: Isa> Ciphers<'k, S> {
             three: uniform::<_, M>(s.registers(), keys, key),
             two: uniform::<_, M>(s.registers(), keys, key),
             unit: uniform::<_, M>(s.unit(), keys, key),
+            quad: uniform::<_, M>(s.quad(), keys, key),
             masks: None,
         }
     }
@@ -1517,7 +1515,7 @@ unsafe fn windows_row<S: Isa, M: Pass>(
 }
 
 /// Masks of neighbouring blocks: `MADE` before, or by windows, where there are [`Isa::WINDOWS`]. Otherwise
-/// each row makes those of the next.
+/// each row's are those of the row before times a power of x; where a mode [`waits`], its steps make them so.
 #[derive(Clone, Copy)]
 struct Masks<'k, U: Isa, const MADE: bool> {
     made: &'k [Rows; MAX_UNIT],
@@ -1603,7 +1601,7 @@ impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
         }
     }
 
-    /// The state of what follows a row of `S`, a register at a time.
+    /// The state of the register that follows a row of `S`.
     #[inline(always)]
     fn left<S: Isa<Unit = U>, M: Pass>(
         &self,

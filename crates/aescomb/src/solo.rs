@@ -22,7 +22,7 @@ use crate::pass::{
     Data, HEADER, Header, Last, MAX_STATE, Pass, Piece, Program, State, TAG, rows, two_pieces,
     uniform, whole_end,
 };
-use crate::places::{LAST_BYTES, Places, Start};
+use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
     Ciphers, all_rows, counter_of, counters, folded, in_units, lane, neighbours, waits, with_first,
 };
@@ -337,11 +337,11 @@ fn along<S: Isa, G: Program, M: Pass, const LONG: bool>(
                     let (table, base) = match first {
                         Some(table) => (
                             (table, true),
-                            Places::base(&ciphers.unit, state.blocks()[i]),
+                            places::base(&ciphers.unit, state.blocks()[i]),
                         ),
                         None => (
                             (&LAST_BYTES, false),
-                            Places::plain_base(u, state.blocks()[i], u.splat(&key.enc[0])),
+                            places::plain_base(u, state.blocks()[i], u.splat(&key.enc[0])),
                         ),
                     };
                     let start = Start {

@@ -10,6 +10,7 @@ use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory
 use super::x86::{InstructionSet, X86, runs};
 use crate::block::Block;
 use crate::detect;
+use crate::isa::Isa;
 use core::arch::x86_64::*;
 
 pub(crate) type Ni = X86<AesNi, 8, 4, 8>;
@@ -24,11 +25,17 @@ unsafe impl InstructionSet for AesNi {
     type V = __m128i;
     type One = Self;
     type Along = Self;
+    type Quad = X86<AesNi, 4>;
     type Slim = Self;
 
     #[inline(always)]
     fn known() -> bool {
         detect::ni()
+    }
+
+    #[inline(always)]
+    fn quad(unit: X86<Self, 1>) -> Self::Quad {
+        unit.registers()
     }
 
     runs! { "aes,pclmulqdq,sse4.1,ssse3" }

@@ -359,6 +359,7 @@ impl<const N: usize> Isa for Portable<N> {
     type Half = Self;
     type Registers<const R: usize> = Self;
     type Unit = Self;
+    type Quad = Self;
     type Narrow = Portable<1>;
     type Along = Self;
     type Slim = Self;
@@ -380,6 +381,11 @@ impl<const N: usize> Isa for Portable<N> {
 
     #[inline(always)]
     fn unit(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn quad(self) -> Self {
         self
     }
 

@@ -9,8 +9,9 @@
 use super::Starts;
 use super::x86::vector::{Vector, gather_in_memory, operations, scatter_in_memory};
 use super::x86::{InstructionSet, X86, runs};
-use crate::block::Block;
+use crate::block::{Block, MAX_UNIT};
 use crate::detect;
+use crate::isa::Isa;
 use core::arch::x86_64::*;
 
 pub(crate) type Vaes256 = X86<Avx2, 8, 4, 8>;
@@ -24,11 +25,17 @@ unsafe impl InstructionSet for Avx2 {
     type V = __m256i;
     type One = Self;
     type Along = Self;
+    type Quad = X86<Avx2, 2>;
     type Slim = Self;
 
     #[inline(always)]
     fn known() -> bool {
         detect::vaes256()
+    }
+
+    #[inline(always)]
+    fn quad(unit: X86<Self, 1>) -> Self::Quad {
+        unit.registers()
     }
 
     runs! { "aes,pclmulqdq,avx2,vaes,vpclmulqdq", __m256i }
@@ -166,12 +173,18 @@ impl Vector for __m256i {
         of: impl Fn(usize) -> (*const u8, usize) + Copy,
     ) -> [Self; U] {
         unsafe {
-            if const { U == 1 } {
+            if const { U * Self::BLOCKS <= MAX_UNIT } {
                 let part = |l| {
                     let (at, len) = of(l);
                     Self::load_first(at, len)
                 };
-                return [Self::unzip(part(0), part(1)).0; U];
+                let mut all = [Self::splat(&[0; 16]); U];
+                let mut u = 0;
+                while u < U {
+                    all[u] = Self::unzip(part(2 * u), part(2 * u + 1)).0;
+                    u += 1;
+                }
+                return all;
             }
             gather_in_memory::<_, 2, U>(of)
         }
@@ -183,13 +196,17 @@ impl Vector for __m256i {
         of: impl Fn(usize) -> (*mut u8, usize) + Copy,
     ) {
         unsafe {
-            if const { U == 1 } {
+            if const { U * Self::BLOCKS <= MAX_UNIT } {
                 let part = |l, x: Self| {
                     let (to, len) = of(l);
                     x.store_first(to, len);
                 };
-                part(0, x[0]);
-                part(1, Self::unzip(x[0], x[0]).1);
+                let mut u = 0;
+                while u < U {
+                    part(2 * u, x[u]);
+                    part(2 * u + 1, Self::unzip(x[u], x[u]).1);
+                    u += 1;
+                }
                 return;
             }
             scatter_in_memory::<_, 2, U>(x, of);

@@ -9,6 +9,7 @@
 use super::vaes256::Avx2;
 use super::x86::{InstructionSet, X86, runs};
 use crate::detect;
+use crate::isa::Isa;
 use core::arch::x86_64::__m256i;
 
 #[cfg_attr(test, allow(dead_code))] // see `dispatch`
@@ -23,11 +24,17 @@ unsafe impl InstructionSet for Avx512Vl {
     type V = __m256i;
     type One = Avx2;
     type Along = super::vaes512::Avx512;
+    type Quad = X86<Avx2, 2>;
     type Slim = Self;
 
     #[inline(always)]
     fn known() -> bool {
         detect::vaes512()
+    }
+
+    #[inline(always)]
+    fn quad(unit: X86<Avx2, 1>) -> Self::Quad {
+        unit.registers()
     }
 
     runs! { "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl", __m256i }

@@ -10,6 +10,7 @@ use super::x86::vector::{Vector, operations};
 use super::x86::{InstructionSet, X86, runs};
 use crate::block::{Aligned, Block, LINE};
 use crate::detect;
+use crate::isa::Isa;
 #[cfg(feature = "research")]
 use crate::isa::PART;
 use core::arch::{asm, x86_64::*};
@@ -27,11 +28,17 @@ unsafe impl InstructionSet for Avx512 {
     type V = __m512i;
     type One = Self;
     type Along = Self;
+    type Quad = X86<Avx512, 1>;
     type Slim = super::vaes256vl::Avx512Vl;
 
     #[inline(always)]
     fn known() -> bool {
         detect::vaes512()
+    }
+
+    #[inline(always)]
+    fn quad(unit: X86<Self, 1>) -> Self::Quad {
+        unit.registers()
     }
 
     runs! {

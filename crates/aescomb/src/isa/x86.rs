@@ -44,10 +44,14 @@ pub(crate) unsafe trait InstructionSet: Copy + 'static {
     type One: InstructionSet<V = Self::V, One = Self::One>;
     /// What neighbouring blocks of one message are compiled for, with the same features.
     type Along: InstructionSet;
+    /// See [`Isa::Quad`].
+    type Quad: Isa<Keys = Broadcast<Self::V>, Unit = X86<Self::One, 1>>;
     /// With registers of half the width, if the CPU has what this one needs.
     type Slim: InstructionSet;
 
     fn known() -> bool;
+
+    fn quad(unit: X86<Self::One, 1>) -> Self::Quad;
 
     /// Runs `f` compiled for the features, with the stack aligned.
     ///
@@ -160,6 +164,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     type Half = X86<S, HALF>;
     type Registers<const N: usize> = X86<S, N>;
     type Unit = X86<S::One, 1>;
+    type Quad = S::Quad;
     type Narrow = NiOne;
     type Along = X86<S::Along, ALONG>;
     type Slim = X86<S::Slim, U, U, ALONG>;
@@ -181,6 +186,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     #[inline(always)]
     fn unit(self) -> Self::Unit {
         X86(PhantomData)
+    }
+
+    #[inline(always)]
+    fn quad(self) -> S::Quad {
+        S::quad(self.unit())
     }
 
     #[inline(always)]
@@ -644,7 +654,7 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
-    fn fold_each(self, x: &[Words<S::V, 1>; MAX_UNIT]) -> Words<S::V, 1> {
+    fn fold_each(self, x: &[Words<S::V, 1>; MAX_UNIT]) -> Words<S::V, U> {
         fold_each(x)
     }
 

@@ -322,20 +322,26 @@ pub(crate) fn reduce_sums<F: Product, V: Vector>(sums: [Words<V, 1>; 3]) -> V {
 
 /// Adds up the blocks of each register, in the place that has its number.
 #[inline(always)]
-pub(crate) fn fold_each<V: Vector>(x: &[Words<V, 1>; MAX_UNIT]) -> Words<V, 1> {
-    // SAFETY: values of the vector type exist.
-    unsafe {
-        let sum = |a: V, b: V| {
-            let (a, b) = V::unzip(a, b);
-            a.xor(b)
-        };
-        let [a, b, c, d] = [x[0].0[0], x[1].0[0], x[2].0[0], x[3].0[0]];
-        Words([match V::BLOCKS {
-            1 => a,
-            2 => sum(a, b),
-            _ => sum(sum(a, b), sum(c, d)),
-        }])
+pub(crate) fn fold_each<V: Vector, const U: usize>(x: &[Words<V, 1>; MAX_UNIT]) -> Words<V, U> {
+    let mut all = [x[0].0[0]; U];
+    let mut u = 0;
+    while u < U {
+        let of = |l: usize| x[(u * V::BLOCKS + l) % MAX_UNIT].0[0];
+        // SAFETY: values of the vector type exist.
+        unsafe {
+            let sum = |a: V, b: V| {
+                let (a, b) = V::unzip(a, b);
+                a.xor(b)
+            };
+            all[u] = match V::BLOCKS {
+                1 => of(0),
+                2 => sum(of(0), of(1)),
+                _ => sum(sum(of(0), of(1)), sum(of(2), of(3))),
+            };
+        }
+        u += 1;
     }
+    Words(all)
 }
 
 /// The blocks of `x` `n` blocks up, and zeros.
