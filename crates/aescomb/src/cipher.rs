@@ -78,7 +78,8 @@ pub(crate) trait Cipher: Copy {
         self.subkey(i)
     }
 
-    /// `x`, which is doubled from block to block, for the lanes' next blocks.
+    /// `x`, which is doubled from block to block, for the lanes' next blocks; `x` itself where these get it
+    /// from elsewhere.
     #[inline(always)]
     fn doubled(&self, x: Self::W) -> Self::W {
         x.double()

@@ -93,7 +93,7 @@
 //! | | messages side by side | neighbouring blocks, n to a row |
 //! |---|---|---|
 //! | `stride` | 1 | n |
-//! | `doubled` | doubled once | doubled n times |
+//! | `doubled` | doubled once | doubled n times, or nothing where rows get it from elsewhere |
 //! | `multiples` | of the mask | of the mask, or made before |
 //! | `hash` | (hash ^ x) H | the sum of products with powers of H, reduced once for up to 64 blocks |
 //! | `within` | all of a result | what of it belongs to the message |

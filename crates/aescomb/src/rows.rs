@@ -1114,8 +1114,8 @@ const fn has_four<S: Isa>() -> bool {
     S::ROUNDS && S::LANES > <S::Registers<4> as Isa>::LANES
 }
 
-/// Whether a row of any width may follow a row of any other: no lane has a state of its own. (Counters
-/// are [`Places`].)
+/// Whether a row of any width may follow a row of any other as it is: no lane has a state of its own.
+/// (Counters are [`Places`]; for masks see [`masked_rows`].)
 const fn fits_any_row<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {
@@ -1584,7 +1584,8 @@ impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
         masked::<M, _>(state, masks)
     }
 
-    /// The same from the state of the row before, of a mode whose steps do not move its masks on.
+    /// The same from the state of the row before, of a mode whose steps do not move its masks on. (Products
+    /// are slower than additions on 512-bit registers alone, which have windows.)
     #[inline(always)]
     fn next<S: Isa<Unit = U>, M: Pass>(
         &mut self,
