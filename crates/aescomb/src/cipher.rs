@@ -124,6 +124,18 @@ pub(crate) trait Cipher: Copy {
         x
     }
 
+    /// As `before`, of the text of the step, which is `x`: loaded again, where `again` does that.
+    #[inline(always)]
+    fn text_before(&self, last: Self::W, x: Self::W) -> Self::W {
+        self.before(last, x)
+    }
+
+    /// The cipher of `way` on `x`, and what `add` gives added to the result.
+    #[inline(always)]
+    fn and_add(&self, way: Way, x: Self::W, add: impl Fn() -> Self::W) -> Self::W {
+        go(self, x, way) ^ add()
+    }
+
     /// `x` added to a sum that is over all blocks ([`Holds::Sum`](crate::shape::Holds)).
     #[inline(always)]
     fn added(&self, sum: Self::W, x: Self::W) -> Self::W {

@@ -28,9 +28,9 @@ use crate::key_set::KeySet;
 use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
 use crate::plan::{Queue, Windows};
-use crate::rows::{Ciphers, counter_of, counters, in_units, is_made, waits};
+use crate::rows::{Ciphers, counter_of, counters, has_registers, in_units, is_made, waits};
 use crate::shape::{Holds, Link};
-use crate::solo::{SHORT_DATA, alone, for_once, has_registers, has_solos, is_chain, solo};
+use crate::solo::{SHORT_DATA, alone, for_once, has_solos, is_chain, solo};
 use crate::stage::Stage;
 use alloc::boxed::Box;
 
@@ -203,6 +203,13 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
         (key, text, len, nonce, rest),
         #[inline(always)]
         move |key, text, len, nonce, rest| {
+            if const { has_text_alone::<S, G>() && !G::First::SHAPE.moved } {
+                if !is_block_by_block::<S, G::First>(len) {
+                    return other_text::<S, G>(s, key, text, len, nonce, rest);
+                }
+                block_by_block::<S, G>(s, key, &Job::of(text, len, nonce, rest));
+                return true;
+            }
             // Of one chain, and of text alone, registers suffice.
             if const { !is_chain::<G>() && in_lanes::<G::First>() } {
                 s.align_stack();
@@ -225,6 +232,28 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
                 zeroize::optimization_barrier(&verdict);
             }
             good
+        },
+    )
+}
+
+/// A text that is not done block by block, alone. Out of line: beside it, one that is would save all the registers
+/// that this one wants.
+#[inline(never)]
+fn other_text<S: Isa, G: Program>(
+    s: S,
+    key: &Expanded,
+    text: (*const u8, *mut u8),
+    len: usize,
+    nonce: *const u8,
+    rest: &Rest,
+) -> bool {
+    s.enter_with(
+        (key, text, len, nonce, rest),
+        #[inline(always)]
+        move |key, text, len, nonce, rest| {
+            s.align_stack();
+            in_registers::<S, G>(s, key, &Job::of(text, len, nonce, rest), true);
+            true
         },
     )
 }
@@ -284,17 +313,10 @@ fn one_message<S: Isa, G: Program>(
     by_itself: bool,
 ) {
     if const { !G::TWO && !in_lanes::<G::First>() } {
-        // Parts of a register are slow to read what was just written whole, or whole what was written in
-        // parts.
-        if job.len <= const { one_by_one_to::<S, G::First>() } && job.len.is_multiple_of(16) {
-            let n = s.narrow();
-            let keys = n.keys(key, G::First::SHAPE.uses);
-            return one_text::<S::Narrow, G>(n, (&keys, key), None, job);
-        }
-        let pays = || job.len >= LONG && by_itself && key.long_again();
-        let first = first_rounds::<S, G::First>(s, key, pays);
-        let keys = s.keys(key, G::First::SHAPE.uses);
-        return one_text::<S, G>(s, (&keys, key), first, job);
+        return match is_block_by_block::<S, G::First>(job.len) {
+            true => block_by_block::<S, G>(s, key, job),
+            false => in_registers::<S, G>(s, key, job, by_itself),
+        };
     }
     if const { is_text_along::<S, G>() } && job.len == 16 {
         return alone::<S::Narrow, G>(s.narrow(), key, &NO_TABLES, job, verdict);
@@ -307,6 +329,35 @@ fn one_message<S: Isa, G: Program>(
         // A copy: if the job's own address were passed on, all of it would be stored.
         None => for_once::<S, G>(s, key, &{ *job }, verdict),
     }
+}
+
+/// Whether messages of `G` are texts without headers and tags, which are never in lanes.
+const fn has_text_alone<S: Isa, G: Program>() -> bool {
+    S::ROUNDS && !G::TWO && !in_lanes::<G::First>()
+}
+
+/// Whether a text of `len` bytes, alone, is done by [`block_by_block`]. Parts of a register are slow to read what
+/// was just written whole, or whole what was written in parts.
+#[inline(always)]
+fn is_block_by_block<S: Isa, M: Pass>(len: usize) -> bool {
+    len <= const { one_by_one_to::<S, M>() } && len.is_multiple_of(16)
+}
+
+/// Does a text of few whole blocks, each in one lane.
+#[inline(always)]
+fn block_by_block<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job) {
+    let n = s.narrow();
+    let keys = n.keys(key, G::First::SHAPE.uses);
+    one_text::<S::Narrow, G>(n, (&keys, key), None, job);
+}
+
+/// Does any other text by registers. See [`one_message`] for `by_itself`.
+#[inline(always)]
+fn in_registers<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, by_itself: bool) {
+    let pays = || job.len >= LONG && by_itself && key.long_again();
+    let first = first_rounds::<S, G::First>(s, key, pays);
+    let keys = s.keys(key, G::First::SHAPE.uses);
+    one_text::<S, G>(s, (&keys, key), first, job);
 }
 
 /// Does a message that has neither tables nor a tag, with the key's table for counters, if there is one.

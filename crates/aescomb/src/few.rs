@@ -23,11 +23,11 @@ use crate::parts::{nowhere, some, some_mut};
 use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
 use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
-    Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_windows, hashes_results, is_stepped,
-    last_row, mask_of, one_lane, take_row, take_rows, waits,
+    Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_registers, has_windows,
+    hashes_results, is_stepped, last_row, mask_of, one_lane, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
-use crate::solo::{SHORT_DATA, absorb, has_registers, has_solos, header, is_chain, whole};
+use crate::solo::{SHORT_DATA, absorb, has_solos, header, is_chain, whole};
 use crate::stage::Stage;
 
 /// A register of `S`.

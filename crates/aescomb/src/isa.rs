@@ -511,6 +511,15 @@ pub(crate) trait Isa: Copy + 'static {
     fn iota(self) -> Self::W;
     /// The blocks of `x` one lane up; the last block of `before` becomes lane 0.
     fn shift_in(self, before: Self::W, x: Self::W) -> Self::W;
+    /// The same of an `x` that is in memory.
+    ///
+    /// # Safety
+    /// There are `LANES * 16` bytes at `from`.
+    #[inline(always)]
+    unsafe fn load_before(self, before: Self::W, from: *const u8) -> Self::W {
+        // SAFETY: the caller's.
+        unsafe { self.shift_in(before, self.load(from)) }
+    }
     /// The same address, of which the compiler knows nothing: what is there is loaded again.
     #[inline(always)]
     fn afresh(self, at: *const u8) -> *const u8 {

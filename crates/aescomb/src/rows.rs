@@ -496,9 +496,15 @@ fn past_row<S: Isa, C: Cipher>(c: &C, x: C::W, by_sums: bool) -> C::W {
     }
 }
 
-/// Whether there are 16 registers, too few for a row that is encrypted and another beside it.
+/// Whether a row is several registers. Otherwise, as without vectors, a register would waste lanes where a
+/// row does.
+pub(crate) const fn has_registers<S: Isa>() -> bool {
+    <S::Unit as Isa>::LANES < S::LANES
+}
+
+/// Whether a row is several of 16 registers: too few for one that is encrypted and another beside it.
 const fn loads_again<S: Isa>() -> bool {
-    S::ROUNDS && <S::Unit as Isa>::LANES != LINE
+    S::ROUNDS && has_registers::<S>() && <S::Unit as Isa>::LANES != LINE
 }
 
 /// Blocks as [`Isa::load_from`]; where [`loads_again`], also if they were loaded before.
@@ -611,6 +617,35 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         }
     }
 
+    #[inline(always)]
+    fn text_before(&self, last: S::W, x: S::W) -> S::W {
+        match self.text {
+            // SAFETY: as above.
+            Some(text) if const { !PART && loads_again::<S>() } => unsafe {
+                self.c.s.load_before(last, self.c.s.afresh(text))
+            },
+            _ => self.before(last, x),
+        }
+    }
+
+    /// It is added to the last round key, and made when the cipher has come so far: there are registers for it only
+    /// as blocks leave.
+    #[inline(always)]
+    fn and_add(&self, way: Way, x: S::W, add: impl Fn() -> S::W) -> S::W {
+        let s = self.c.s;
+        if const { PART || !loads_again::<S>() } {
+            return go(&self.c, x, way) ^ add();
+        }
+        self.c.between(
+            way,
+            x,
+            #[inline(always)]
+            |key| s.repeat(key),
+            #[inline(always)]
+            |key| add() ^ s.repeat(key),
+        )
+    }
+
     /// In the first register, where there are 16: all would take as many as the row is in.
     #[inline(always)]
     fn added(&self, sum: S::W, x: S::W) -> S::W {
@@ -684,7 +719,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         let up = s.first(l(bits + (row + 1).trailing_zeros())) ^ s.first(l(bits));
         let up_last = s.at_end(up & one_lane(u, <S::Unit as Isa>::LANES - 1));
         let adds = &self.hashing.powers.rows[..S::LANES];
-        let y = if const { S::ROUNDS && S::LANES > <S::Unit as Isa>::LANES } {
+        let y = if const { S::ROUNDS && has_registers::<S>() } {
             self.c.between(
                 way,
                 x,

@@ -24,7 +24,8 @@ use crate::pass::{
 };
 use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
-    Ciphers, all_rows, counter_of, counters, folded, in_units, lane, neighbours, waits, with_first,
+    Ciphers, all_rows, counter_of, counters, folded, has_registers, in_units, lane, neighbours,
+    waits, with_first,
 };
 use crate::schedule::Uses;
 use crate::shape::{Feed, Link, Tail};
@@ -40,12 +41,6 @@ const LONG_DATA: usize = 192;
 /// Up to so many rows of a chain whose cipher takes text, steps are not linked: results are there a
 /// few cycles sooner, which is more than links save.
 const SHORT_CHAIN: usize = 4;
-
-/// Whether a row is several registers. Otherwise, as without vectors, a register would waste lanes where a
-/// row does.
-pub(crate) const fn has_registers<S: Isa>() -> bool {
-    <S::Unit as Isa>::LANES < S::LANES
-}
 
 /// Whether `G` has messages that are done by themselves in a batch.
 pub(crate) const fn has_solos<S: Isa, G: Program>() -> bool {

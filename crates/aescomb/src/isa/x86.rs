@@ -691,6 +691,11 @@ impl<S: InstructionSet, const U: usize, const HALF: usize, const ALONG: usize> I
     }
 
     #[inline(always)]
+    unsafe fn load_before(self, before: Self::W, from: *const u8) -> Self::W {
+        unsafe { Words::load_before(before, from) }
+    }
+
+    #[inline(always)]
     fn first(self, x: Self::W) -> Words<S::V, 1> {
         Words([x.0[0]])
     }

@@ -17,7 +17,7 @@ use crate::cipher::Cipher;
 use crate::isa::Wide;
 use crate::mode::Lengths;
 use crate::pass::Pass;
-use crate::schedule::INVERSE;
+use crate::schedule::{INVERSE, Way};
 use crate::shape::{Feed, Holds, Link, Shape, Tail};
 
 pub(crate) struct Encrypt;
@@ -75,8 +75,13 @@ impl Pass for Decrypt {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [chain]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.decrypt(x) ^ c.before(*chain, x);
-        *chain = x;
+        let y = c.and_add(
+            Way::Decrypt,
+            x,
+            #[inline(always)]
+            || c.text_before(*chain, x),
+        );
+        *chain = c.again(x);
         y
     }
 }

@@ -15,6 +15,7 @@ use crate::isa::Wide;
 
 use crate::about::{About, Registered};
 use crate::pass::Pass;
+use crate::schedule::Way;
 use crate::shape::{Feed, Holds, Link, Shape};
 
 pub(crate) struct Encrypt;
@@ -57,8 +58,13 @@ impl Pass for Decrypt {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [feedback]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt(c.before(*feedback, x)) ^ x;
-        *feedback = x;
+        let y = c.and_add(
+            Way::Encrypt,
+            c.text_before(*feedback, x),
+            #[inline(always)]
+            || c.again(x),
+        );
+        *feedback = c.again(x);
         y
     }
 }

@@ -654,6 +654,22 @@ impl<V: Vector, const U: usize> Words<V, U> {
         }
         Words(out)
     }
+
+    /// The first register has the last block of `before`; the others are loaded from one block before their own.
+    #[inline(always)]
+    pub(crate) unsafe fn load_before(before: Self, from: *const u8) -> Self {
+        let mut out = before.0;
+        // SAFETY: the caller's.
+        unsafe {
+            out[0] = V::shift_in(before.0[U - 1], V::load(from));
+            let mut u = 1;
+            while u < U {
+                out[u] = V::load(from.add((u * V::BLOCKS - 1) * 16));
+                u += 1;
+            }
+        }
+        Words(out)
+    }
 }
 
 /// A register from byte `at` of `len` bytes on, and zeros.
