@@ -113,6 +113,7 @@ const APART: &[&str] = &[
     "stage::Stage",
     "fetch::Coming",
     "engine::left_over",
+    "engine::other_text",
     "engine::with_derived",
     "engine::tables",
     "gcm::hashed",
@@ -133,6 +134,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("engine", "kernel"),
     ("engine", "kernel_one"),
     ("engine", "left_over"),
+    ("engine", "other_text"),
     ("solo", "for_once"),
     ("engine", "by_themselves"),
     ("engine", "under_their_own"),
@@ -140,7 +142,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("rows", "neighbours"),
 ];
 /// Those of one message, whose blocks may not be side by side.
-const ALONE: &[&str] = &["kernel_one", "left_over", "for_once"];
+const ALONE: &[&str] = &["kernel_one", "left_over", "other_text", "for_once"];
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
 /// as many registers in flight.
 const FOR_SERIAL_MODES: &str = "vaes256vl";
