@@ -32,11 +32,11 @@ use std::fmt;
 /// have no excuse.
 #[rustfmt::skip]
 const BUDGETS: &[(&str, [usize; 5])] = &[
-    ("cbc::Decrypt", [5, 9, 0, 0, 0]),
+    ("cbc::Decrypt", [4, 3, 0, 0, 0]),
     ("cbc::Encrypt", [0, 3, 0, 0, 0]),
     ("ccm::Mac", [2, 5, 0, 0, 0]),
     ("ccm::Stream", [2, 4, 0, 0, 0]),
-    ("cfb::Decrypt", [3, 1, 0, 0, 0]),
+    ("cfb::Decrypt", [3, 3, 0, 0, 0]),
     ("cfb::Encrypt", [0, 8, 0, 0, 0]),
     ("cloc::Crypt", [133, 136, 76, 1, 15]),
     ("cmac::Mac", [0, 3, 0, 0, 0]),
@@ -44,7 +44,7 @@ const BUDGETS: &[(&str, [usize; 5])] = &[
     ("copa::Crypt", [105, 101, 0, 31, 0]),
     ("cpfb::Crypt", [47, 56, 17, 0, 19]),
     ("ctr::Crypt<128>", [1, 1, 0, 0, 0]),
-    ("ctr::Crypt<32>", [1, 1, 0, 0, 0]),
+    ("ctr::Crypt<32>", [1, 2, 0, 0, 0]),
     ("eax::Crypt", [136, 146, 106, 44, 121]),
     ("gcm::Crypt", [73, 75, 0, 1, 0]),
     ("gcm_siv::Authenticate", [8, 16, 0, 0, 0]),

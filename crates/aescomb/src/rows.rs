@@ -978,31 +978,27 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         // SAFETY: as above.
         return unsafe { last_row::<S, M>(ciphers, hashing, places, text, w) };
     }
-    if const { fits_any_row::<M>() }
-        && (const { counter_of::<S, M>().is_none() } || places.is_some())
-    {
-        // SAFETY: as above.
-        unsafe {
-            if const { has_row::<S, S::Registers<4>>() } {
-                at = row_of_left(
-                    ciphers.four,
-                    hashing,
-                    places,
-                    &mut text,
-                    &mut w,
-                    at..rows.end,
-                );
-            }
-            if const { has_row::<S, S::Registers<2>>() && has_places::<M>() } {
-                at = row_of_left(
-                    ciphers.two,
-                    hashing,
-                    places,
-                    &mut text,
-                    &mut w,
-                    at..rows.end,
-                );
-            }
+    // SAFETY: as above.
+    unsafe {
+        if const { has_row::<S, S::Registers<4>>() && fits_any_row::<M>() } {
+            at = row_of_left(
+                ciphers.four,
+                hashing,
+                places,
+                &mut text,
+                &mut w,
+                (at, rows.end),
+            );
+        }
+        if const { has_quad::<S>() && fits_any_row::<M>() && has_places::<M>() } {
+            at = row_of_left(
+                ciphers.quad,
+                hashing,
+                places,
+                &mut text,
+                &mut w,
+                (at, rows.end),
+            );
         }
     }
     let c = row::<_, M>(unit, hashing, places, None);
@@ -1153,8 +1149,13 @@ const fn has_row<S: Isa, T: Isa>() -> bool {
     S::ROUNDS && S::LANES > T::LANES
 }
 
-/// One row of `S`, if as much is left of a mode's blocks, any of whose rows may follow any other: where those begin
-/// that it leaves.
+/// The same of a row of four blocks, where these are two registers.
+const fn has_quad<S: Isa>() -> bool {
+    has_registers::<S::Quad>() && has_row::<S::Registers<4>, S::Quad>()
+}
+
+/// One row of `S` from block `at` on, if as much is left before the `end` of a mode's blocks, any of whose rows may
+/// follow any other; which block comes then.
 ///
 /// # Safety
 /// The text has these blocks.
@@ -1165,10 +1166,10 @@ unsafe fn row_of_left<S: Isa, M: Pass>(
     places: Option<&Places<'_, S::Unit>>,
     text: &mut Text<S::Unit, M>,
     w: &mut M::State<UnitOf<S>>,
-    left: Range<usize>,
+    (at, end): (usize, usize),
 ) -> usize {
-    if left.len() < S::LANES {
-        return left.start;
+    if end - at < S::LANES || const { counter_of::<S, M>().is_some() } && places.is_none() {
+        return at;
     }
     let (s, c) = (c.s, row::<_, M>(c, hashing, places, None));
     let mut v = M::State::from_fn(
@@ -1181,10 +1182,10 @@ unsafe fn row_of_left<S: Isa, M: Pass>(
     );
     let mut row = text.of::<S>();
     // SAFETY: the caller's.
-    unsafe { row.step(c, &mut v, left.start) };
+    unsafe { row.step(c, &mut v, at) };
     *text = row.of();
     *w = narrowed::<_, M>(s, &v);
-    left.start + S::LANES
+    at + S::LANES
 }
 
 /// Whether a row of any width may follow a row of any other as it is: no lane has a state of its own.
@@ -1200,8 +1201,8 @@ const fn fits_any_row<M: Pass>() -> bool {
     in_units::<M>()
 }
 
-/// Whether blocks depend on their places, so that a row makes something of its own, once: a row of two registers
-/// takes less then than two of one. (CTR and OCB; ECB of 128 bytes takes 1.12 with it.)
+/// Whether blocks depend on their places, so that a row makes something of its own, once: one of two registers
+/// takes less than two of one. (In CTR and OCB. ECB of 128 bytes takes 1.12 with it.)
 const fn has_places<M: Pass>() -> bool {
     let mut i = 0;
     while i < M::SHAPE.along().blocks.len() {

@@ -176,8 +176,13 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             sum = sum ^ n.splat(key.subkey(2 + (i + 1).trailing_zeros() as usize));
             n.store_to(sum, &mut tables[i..]);
             i += 1;
-            // Rows are of one register, of two, of four, or of all.
-            if i >= <S::Unit as Isa>::LANES && i.is_power_of_two() && blocks < 2 * i {
+            // Rows are of one register, of four blocks, of four registers, or of all.
+            let (unit, quad) = (<S::Unit as Isa>::LANES, <S::Quad as Isa>::LANES);
+            let four = <S::Registers<4> as Isa>::LANES.min(S::LANES);
+            if i == unit && blocks < if quad > unit { quad } else { four }
+                || i == quad && blocks < four
+                || i == four && blocks < S::LANES
+            {
                 return;
             }
         }
