@@ -251,7 +251,10 @@ fn other_text<S: Isa, G: Program>(
         (key, text, len, nonce, rest),
         #[inline(always)]
         move |key, text, len, nonce, rest| {
-            s.align_stack();
+            // Of 32 registers none goes there.
+            if const { <S::Unit as Isa>::LANES != LINE } {
+                s.align_stack();
+            }
             in_registers::<S, G>(s, key, &Job::of(text, len, nonce, rest), true);
             true
         },
