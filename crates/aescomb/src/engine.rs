@@ -203,14 +203,14 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
         (key, text, len, nonce, rest),
         #[inline(always)]
         move |key, text, len, nonce, rest| {
-            if const { has_text_alone::<S, G>() && !G::First::SHAPE.moved } {
+            if const { S::ROUNDS && is_text_alone::<G>() } {
                 if !is_block_by_block::<S, G::First>(len) {
                     return other_text::<S, G>(s, key, text, len, nonce, rest);
                 }
                 block_by_block::<S, G>(s, key, &Job::of(text, len, nonce, rest));
                 return true;
             }
-            // Of one chain, and of text alone, registers suffice.
+            // Not for one chain, nor for a first pass that is never in lanes: registers suffice.
             if const { !is_chain::<G>() && in_lanes::<G::First>() } {
                 s.align_stack();
             }
@@ -315,7 +315,7 @@ fn one_message<S: Isa, G: Program>(
     verdict: Option<&mut Block>,
     by_itself: bool,
 ) {
-    if const { !G::TWO && !in_lanes::<G::First>() } {
+    if const { is_text_alone::<G>() } {
         return match is_block_by_block::<S, G::First>(job.len) {
             true => block_by_block::<S, G>(s, key, job),
             false => in_registers::<S, G>(s, key, job, by_itself),
@@ -335,8 +335,8 @@ fn one_message<S: Isa, G: Program>(
 }
 
 /// Whether messages of `G` are texts without headers and tags, which are never in lanes.
-const fn has_text_alone<S: Isa, G: Program>() -> bool {
-    S::ROUNDS && !G::TWO && !in_lanes::<G::First>()
+const fn is_text_alone<G: Program>() -> bool {
+    !G::TWO && !in_lanes::<G::First>()
 }
 
 /// Whether a text of `len` bytes, alone, is done by [`block_by_block`]. Parts of a register are slow to read what
