@@ -108,7 +108,7 @@ const APART: &[&str] = &[
     "engine::by_themselves",
     "engine::under_their_own",
     "engine::few_rows_of",
-    "engine::in_order_short",
+    "engine::n_at_a_time",
     "engine::other_windows",
     "stage::Stage",
     "fetch::Coming",

@@ -88,22 +88,27 @@ pub(crate) struct Rules {
     rest: Rest,
 }
 
-/// See [`Registered::limits`](crate::pass::Registered::limits).
+/// See [`Registered::limits`](crate::about::Registered::limits).
 type LimitsOf = fn(usize) -> Limits;
 
 /// Bits of long lengths, of [`UNLIMITED`] bytes and more. Modes limit them, which `refusal`
 /// looks at.
-const LONG: usize = !(UNLIMITED - 1);
+const NOT_SHORT: usize = !(UNLIMITED - 1);
 /// Set in lengths that no memory has.
 pub(crate) const SIGN: usize = !(usize::MAX >> 1);
 
 /// Whether a text or associated data is not long.
 #[inline(always)]
 pub(crate) fn is_short(len: usize) -> bool {
-    len & LONG == 0
+    len & NOT_SHORT == 0
 }
 
 impl Rules {
+    /// Whether results are as long as texts.
+    const fn keep_lengths(&self) -> bool {
+        self.grow == 0 && self.keep == !0 && self.least_result == 0
+    }
+
     /// Those of every operation, in the order of [`Op::ALL`], whether the mode has it or not.
     pub(crate) const fn all(info: &'static Info, limits: LimitsOf) -> [Rules; 6] {
         let [a, b, c, d, e, f] = Op::ALL;
@@ -363,8 +368,7 @@ impl Bounds {
             shorter,
             longer,
         } = self;
-        let as_long = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
-        (*shorter, *longer) == (0, 0) && (as_long && roomy || !rules.writes())
+        (*shorter, *longer) == (0, 0) && (rules.keep_lengths() && roomy || !rules.writes())
     }
 
     /// The fewest bytes of a text, if tags are apart.

@@ -4,7 +4,7 @@ use crate::admission::{Bounds, Call, SIGN, in_vectors, is_short};
 use crate::block::Aligned;
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Alike, Job, RECEIVED, SHORT_STRETCH, disjoint, one_by_one};
+use crate::job::{ATTACHED, Alike, Job, RECEIVED, SHORT_STRETCH, disjoint, not_by_vectors};
 use crate::key_set::KeySet;
 use crate::layout::{Column, FEW, Layout, Offset, TOGETHER, by_layout};
 use crate::message::{Message, jobs, jobs_mut, length};
@@ -256,7 +256,7 @@ pub trait Batch: sealed::Parts {}
 #[inline(never)]
 fn set_tags(call: &Call<'_>, jobs: &mut [Job]) {
     for job in jobs {
-        one_by_one();
+        not_by_vectors();
         (job.tag, job.len) = call.prepared(job);
     }
 }
@@ -699,7 +699,7 @@ impl<O: Offset> Packed<'_, O> {
                 jobs,
                 #[inline(always)]
                 |job, start, len| {
-                    one_by_one();
+                    not_by_vectors();
                     (job.src, job.len) = (src.wrapping_add(start), len);
                     job.dst = dst.wrapping_add(start);
                 },
@@ -721,7 +721,7 @@ impl<O: Offset> Packed<'_, O> {
                     jobs,
                     #[inline(always)]
                     |job, start, len| {
-                        one_by_one();
+                        not_by_vectors();
                         (job.data, job.data_len) = (start_of_all.wrapping_add(start), len);
                     },
                 )
@@ -773,7 +773,7 @@ impl<O: Offset> Packed<'_, O> {
             jobs,
             #[inline(always)]
             |job, start, len| {
-                one_by_one();
+                not_by_vectors();
                 (job.src, job.src_len, job.len) = (src.wrapping_add(start), len, len);
             },
         );
@@ -856,7 +856,7 @@ impl<O: Offset> Packed<'_, O> {
             let them = starts.iter().zip(lengths).zip(results.iter().zip(rooms));
             let jobs = &mut jobs[from - range.start..][..n];
             for (job, ((start, len), (result, room))) in jobs.iter_mut().zip(them) {
-                one_by_one();
+                not_by_vectors();
                 (job.src, job.src_len, job.len) = (src.wrapping_add(*start), *len, *len);
                 (job.dst, job.dst_len) = (dst.wrapping_add(*result), *room);
             }
@@ -897,7 +897,7 @@ impl<O: Offset> Packed<'_, O> {
             nonce = nonce.wrapping_add(first.wrapping_mul(nonces));
             tag = tag.wrapping_add(first.wrapping_mul(tags));
             for job in jobs.iter_mut() {
-                one_by_one();
+                not_by_vectors();
                 (job.nonce, job.tag) = (nonce, tag);
                 nonce = nonce.wrapping_add(nonces);
                 tag = tag.wrapping_add(tags);

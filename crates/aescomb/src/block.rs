@@ -20,7 +20,7 @@ pub(crate) type Rows = [Block; POWERS + MAX_UNIT];
 pub(crate) struct Tables {
     pub rows: Rows,
     /// In the same places the xor of the halves of every power, in both halves: factors of Karatsuba's
-    /// products. Where they are not kept ([`has_halves`](crate::rows::has_halves)) there is nothing.
+    /// products. Where they are not kept ([`has_halves`](crate::hashing::has_halves)) there is nothing.
     pub halves: MaybeUninit<Rows>,
 }
 

@@ -28,7 +28,7 @@ use core::ops::Range;
 /// more messages fill the pipeline of today's CPUs; with one message there is
 /// nothing to interleave, and a serial mode takes the latency of AES.
 ///
-/// Dropping it wipes what it holds of keys and states.
+/// Dropping it wipes what it holds of keys, states and texts.
 ///
 /// ```
 /// use aescomb::modes::Cmac;
@@ -421,6 +421,7 @@ impl Comb {
     ) {
         let Call { op, rules, .. } = *call;
         let compares = matches!(op, Op::Verify | Op::Open);
+        let before = failed.len();
         for i in 0..range.len() {
             let good = !compares || is_zero(&self.verdicts[i]);
             if good && !rules.frames {
@@ -443,6 +444,9 @@ impl Comb {
                     batch.report(message, Failed::status_of(op), 0);
                 }
             }
+        }
+        if op == Op::Open && failed.len() > before {
+            self.memory.wipe_texts();
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::backend::{is_zen1_to_4, is_zen4, is_zen5};
 use crate::block::LINE;
 use crate::isa::Isa;
 use crate::job::Job;
-use crate::pass::{Pass, is_by_blocks, link_of, rows};
+use crate::pass::{Pass, link_of, rows};
 
 /// The bits of an address that say in which set of the first-level cache its line is: sets of
 /// 4 KiB in all, on all x86-64 CPUs with AES instructions.
@@ -144,7 +144,7 @@ pub(crate) fn goes_by_lines<M: Pass>(
 
 /// Whether rows of `M` may go by way of a [`Stage`](crate::stage::Stage).
 pub(crate) const fn may_be_staged<M: Pass>() -> bool {
-    link_of::<M>().is_some() && is_by_blocks::<M>()
+    link_of::<M>().is_some()
 }
 
 /// The same of rows that begin in all lanes of `S`, which may be more than a set has lines.

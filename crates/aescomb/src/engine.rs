@@ -14,7 +14,7 @@ use crate::crowding::{
     has_stages, is_crowded, is_staged, phases_of, places_differ, room,
 };
 use crate::derived;
-use crate::expanded::{Expanded, FirstRounds};
+use crate::expanded::{Expanded, FewTables, FirstRounds};
 use crate::fetch::{AHEAD, Beside, Coming, fetch, fetch_own};
 use crate::few::{
     self, are_even, are_even_along, are_short, few, has_even, has_even_along, has_few, has_short,
@@ -23,7 +23,7 @@ use crate::few::{
 use crate::group::{Group, Lanes};
 use crate::hashing::{Powers, has_halves, has_summed_rows, hash_of, hashes_data};
 use crate::isa::{Isa, Wide, dispatch};
-use crate::job::{Alike, Job, Rest, one_by_one};
+use crate::job::{Alike, Job, Rest, not_by_vectors};
 use crate::key_set::KeySet;
 use crate::lane_keys::{DerivedKeys, LaneKeys};
 use crate::pass::{After, Pass, Program, is_linked, link_of, per_lane, rows, uniform};
@@ -44,16 +44,14 @@ pub(crate) struct Memory {
     derived: Box<DerivedKeys>,
     /// For a few messages under keys of their own.
     few_keys: Box<LaneKeys<MAX_UNIT>>,
-    few_rows: Box<[FewRows; MAX_UNIT]>,
+    few_powers: Box<[FewTables; MAX_UNIT]>,
     few_tables: Box<[Rows; MAX_UNIT]>,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        *self.few_rows = [NO_FEW_ROWS; MAX_UNIT];
         *self.few_tables = [NO_TABLES.rows; MAX_UNIT];
-        zeroize::optimization_barrier(&self.few_rows);
-        zeroize::optimization_barrier(&self.few_tables);
+        zeroize::optimization_barrier(&*self.few_tables);
     }
 }
 
@@ -66,9 +64,16 @@ impl Memory {
             stage: Box::new(Stage::new()),
             derived: Box::new(DerivedKeys::new()),
             few_keys: Box::new(LaneKeys::new()),
-            few_rows: Box::new([NO_FEW_ROWS; MAX_UNIT]),
+            few_powers: Box::new([const { FewTables(NO_FEW_ROWS) }; MAX_UNIT]),
             few_tables: Box::new([NO_TABLES.rows; MAX_UNIT]),
         }
+    }
+}
+
+impl Memory {
+    /// Wipes what it holds of texts, some of which may be of messages that failed.
+    pub(crate) fn wipe_texts(&mut self) {
+        self.stage.wipe();
     }
 }
 
@@ -120,6 +125,9 @@ pub(crate) const FAILED: Block = [0xff; 16];
 
 /// Runs `G` on all jobs.
 pub(crate) fn batch<G: Program>(backend: Backend, work: &mut Work<'_>) {
+    // Without a verdict, the tag of a message is written, and not compared.
+    let verdicts = work.verdicts.as_ref();
+    assert!(verdicts.is_none_or(|all| all.len() == work.jobs.len()));
     let backend = match backend {
         Backend::Vaes512
             if const { is_linked::<G::First>() }
@@ -211,7 +219,7 @@ fn kernel_one<S: Isa, G: Program, const COMPARES: bool>(
                 return true;
             }
             // Not for one chain, nor for a first pass that is never in lanes: registers suffice.
-            if const { !is_chain::<G>() && in_lanes::<G::First>() } {
+            if const { !is_chain::<G>() && !G::First::SHAPE.is_in_order() } {
                 s.align_stack();
             }
             let mut job = Job::of(text, len, nonce, rest);
@@ -291,18 +299,13 @@ const fn one_by_one_to<S: Isa, M: Pass>() -> usize {
     }
 }
 
-/// Whether messages are always in lanes: one by one they would only be slower.
+/// Whether messages are done one by one in the caller's order: the CPU overlaps them by
+/// itself. Where registers are rows, as without vectors, short ones would only waste lanes.
 ///
 /// Asked as `if const { ... }`, as is all that a mode's constants decide: of other
 /// conditions, the compiler makes code for both sides before it leaves one out.
-const fn in_lanes<M: Pass>() -> bool {
-    !M::SHAPE.is_in_order()
-}
-
-/// Whether messages are done one by one in the caller's order: the CPU overlaps them by
-/// itself. Where registers are rows, as without vectors, short ones would only waste lanes.
 const fn in_order<S: Isa, M: Pass>() -> bool {
-    !in_lanes::<M>() && <S::Unit as Isa>::LANES < S::LANES
+    M::SHAPE.is_in_order() && has_registers::<S>()
 }
 
 /// Does one message, in code compiled for `s`. If it came `by_itself`, it is counted: the second
@@ -334,9 +337,9 @@ fn one_message<S: Isa, G: Program>(
     }
 }
 
-/// Whether messages of `G` are texts without headers and tags, which are never in lanes.
+/// Whether messages of `G` are done in one pass in the caller's order: texts without associated data and tags.
 const fn is_text_alone<G: Program>() -> bool {
-    !G::TWO && !in_lanes::<G::First>()
+    !G::TWO && G::First::SHAPE.is_in_order()
 }
 
 /// Whether a text of `len` bytes, alone, is done by [`block_by_block`]. Parts of a register are slow to read what
@@ -357,7 +360,7 @@ fn block_by_block<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job) {
 /// Does any other text by registers. See [`one_message`] for `by_itself`.
 #[inline(always)]
 fn in_registers<S: Isa, G: Program>(s: S, key: &Expanded, job: &Job, by_itself: bool) {
-    let pays = || job.len >= LONG && by_itself && key.long_again();
+    let pays = || job.len >= MANY_ALONE && by_itself && key.long_again();
     let first = first_rounds::<S, G::First>(s, key, pays);
     let keys = s.keys(key, G::First::SHAPE.uses);
     one_text::<S, G>(s, (&keys, key), first, job);
@@ -371,7 +374,13 @@ fn one_text<S: Isa, G: Program>(
     first: Option<&FirstRounds>,
     job: &Job,
 ) {
-    solo::<S, G>(s, keys, (Powers::none(&NO_TABLES.rows), first), job, None);
+    solo::<S, G>(
+        s,
+        keys,
+        (Powers::without_halves(&NO_TABLES.rows), first),
+        job,
+        None,
+    );
 }
 
 /// Whether blocks of a text are side by side, and a message has nothing else. One block alone is done
@@ -436,10 +445,10 @@ fn stretch<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
         let (u, jobs) = (s.unit(), work.jobs);
         let key = (key, &NO_TABLES);
         let done = match (<S::Unit as Isa>::LANES, even) {
-            (2, true) => in_order_short::<S, _, G, 2, true>(s, u, key, jobs, verdicts, None),
-            (2, false) => in_order_short::<S, _, G, 2, false>(s, u, key, jobs, verdicts, None),
-            (_, true) => in_order_short::<S, _, G, 4, true>(s, u, key, jobs, verdicts, None),
-            (_, false) => in_order_short::<S, _, G, 4, false>(s, u, key, jobs, verdicts, None),
+            (2, true) => n_at_a_time::<S, _, G, 2, true>(s, u, key, jobs, verdicts, None),
+            (2, false) => n_at_a_time::<S, _, G, 2, false>(s, u, key, jobs, verdicts, None),
+            (_, true) => n_at_a_time::<S, _, G, 4, true>(s, u, key, jobs, verdicts, None),
+            (_, false) => n_at_a_time::<S, _, G, 4, false>(s, u, key, jobs, verdicts, None),
         };
         work.skip(done);
     }
@@ -462,9 +471,9 @@ fn side_by_side<S: Isa, G: Program>(s: S, work: &mut Work<'_>) {
     }
     // The one of two passes that has the tag makes it or compares it.
     let verdicts = work.verdicts.take();
-    let (before, after) = match const { G::Before::SHAPE.tag } {
-        true => (verdicts, None),
-        false => (None, verdicts),
+    let (before, after) = match const { G::After::SHAPE.tag } {
+        true => (None, verdicts),
+        false => (verdicts, None),
     };
     let first = &mut Work {
         verdicts: before,
@@ -511,9 +520,9 @@ fn even_ones<S: Isa, G: Program>(s: S, key: (&Expanded, &Tables), work: &mut Wor
         && is_staged(places_differ::<G::First>(jobs)))
     .then_some(&mut *work.memory.stage);
     let done = match S::LANES {
-        8 => in_order_short::<S, S, G, 8, true>(s, s, key, jobs, verdicts, stage),
-        16 => in_order_short::<S, S, G, 16, true>(s, s, key, jobs, verdicts, stage),
-        _ => in_order_short::<S, S, G, 32, true>(s, s, key, jobs, verdicts, stage),
+        8 => n_at_a_time::<S, S, G, 8, true>(s, s, key, jobs, verdicts, stage),
+        16 => n_at_a_time::<S, S, G, 16, true>(s, s, key, jobs, verdicts, stage),
+        _ => n_at_a_time::<S, S, G, 32, true>(s, s, key, jobs, verdicts, stage),
     };
     work.skip(done);
 }
@@ -530,7 +539,7 @@ fn are_many(jobs: &[Job], alike: Alike) -> bool {
     }
     let mut bytes = 0;
     jobs.iter().any(|job| {
-        one_by_one();
+        not_by_vectors();
         bytes += job.len;
         bytes >= MANY_COUNTERS
     })
@@ -638,16 +647,17 @@ fn drive<S: Isa, G: Program>(s: S, work: &mut Work<'_>, shared: Option<&S::Keys>
     let stages = const { has_stages::<S, G::First>() } && is_staged(differ);
     let mut ahead = jobs.iter().skip(2 * MAX_LANES);
     // Lanes are at more places of the memory at once than the prefetchers of some CPUs follow.
-    let mut coming = (const { may_fetch::<S>() && in_lanes::<G::First>() } && fetched).then(|| {
-        let written = const { G::TWO || G::First::SHAPE.output };
-        Coming::new(s, jobs, queue.iter(), written)
-    });
+    let mut coming = (const { may_fetch::<S>() && !G::First::SHAPE.is_in_order() } && fetched)
+        .then(|| {
+            let written = const { G::TWO || G::First::SHAPE.output };
+            Coming::new(s, jobs, queue.iter(), written)
+        });
     while queue.len() > 0 {
         // Longest first: those that are better done by themselves.
-        if const { !in_lanes::<G::First>() }
+        if const { G::First::SHAPE.is_in_order() }
             && let Some(i) = queue.nth(0)
             // A group must be worth its overhead.
-            && (S::LANES == 1 || jobs[i as usize].len > short || queue.len() * 2 < S::LANES)
+            && (jobs[i as usize].len > short || queue.len() * 2 < S::LANES)
         {
             queue.take(1, |_, _| {});
             let job = &jobs[i as usize];
@@ -845,7 +855,7 @@ fn pay<M: Pass>(jobs: &[Job]) -> bool {
     let costs = 8 * M::SHAPE.along().tables;
     let mut gained = 0;
     jobs.iter().any(|job| {
-        one_by_one();
+        not_by_vectors();
         gained += if job.len + job.data_len < 512 {
             1
         } else {
@@ -971,15 +981,14 @@ fn by_themselves<S: Isa, G: Program>(
 #[inline(never)]
 fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -> usize {
     let hashes = const { hash_of::<G::First>().is_some() };
-    // A row. (Not when it is compiled: there is code for twice as many registers, which is never run.)
-    assert!(!hashes || S::LANES <= FEW_POWERS);
+    const { assert!(S::LANES <= FEW_POWERS) };
     let (jobs, set) = (work.jobs, work.keys);
     s.enter(
         #[inline(always)]
         || {
             let Memory {
                 few_keys,
-                few_rows,
+                few_powers: room,
                 few_tables,
                 ..
             } = &mut *work.memory;
@@ -1004,9 +1013,8 @@ fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -
                     s.quad().lane_keys(few_keys, &of, G::First::SHAPE.uses);
                     let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
                     if hashes {
-                        for ((powers, key), rows) in powers.iter_mut().zip(of).zip(&mut **few_rows)
-                        {
-                            *powers = few_powers::<S, G::First>(s, key, rows);
+                        for ((powers, key), rows) in powers.iter_mut().zip(of).zip(&mut **room) {
+                            *powers = few_powers::<S, G::First>(s, key, &mut rows.0);
                         }
                     }
                     let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
@@ -1027,11 +1035,11 @@ fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -
                 fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);
                 if is_solo::<G::First>(job, from) {
                     let powers = if hashes {
-                        Powers::few(few_powers::<S, G::First>(s, key, &mut few_rows[0]))
+                        Powers::few(few_powers::<S, G::First>(s, key, &mut room[0].0))
                     } else {
                         let blocks = rows::<G::First>(job.len).max(job.data_len / 16);
                         G::First::tables(s, key, blocks, &mut few_tables[0]);
-                        Powers::none(&few_tables[0])
+                        Powers::without_halves(&few_tables[0])
                     };
                     let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
                     let keys = &s.keys(key, G::First::SHAPE.uses);
@@ -1107,7 +1115,7 @@ fn few_rows_of<'r, S: Isa, M: Pass>(s: S, key: &Expanded, room: &'r mut FewRows)
 /// Does messages `N` at a time under one key, of which `are_short` says so, or `are_even`. Returns
 /// how many it has done: fewer than `N` are left. Out of line, as it wants all registers.
 #[inline(never)]
-fn in_order_short<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, const EVEN: bool>(
+fn n_at_a_time<S: Isa, T: Isa<Keys = S::Keys>, G: Program, const N: usize, const EVEN: bool>(
     s: S,
     t: T,
     (key, tables): (&Expanded, &Tables),
@@ -1394,7 +1402,7 @@ fn all_windows<S: Isa, M: Pass, const STAGED: bool>(
         if const { M::SHAPE.is_along() } && keys.along::<M>(group, window.lanes, rest) {
             break;
         }
-        if const { S::LANES > 1 } && window.lanes == 1 && rest >= FAR {
+        if window.lanes == 1 && rest >= ALONE_FROM {
             group.last::<S::Narrow, M>(s.narrow(), keys.first::<M>());
             break;
         }
@@ -1430,12 +1438,12 @@ fn all_windows<S: Isa, M: Pass, const STAGED: bool>(
 }
 
 /// Blocks for which it is worth it to go on with one message by itself.
-const FAR: usize = 16;
+const ALONE_FROM: usize = 16;
 
 /// Bytes of a batch from which on a table for counters pays, and of a message by itself that
 /// is not the first such.
 const MANY_COUNTERS: usize = 1 << 13;
-const LONG: usize = 1 << 10;
+const MANY_ALONE: usize = 1 << 10;
 
 /// The key's table for counters, made if there is none and it `pays`.
 #[inline(always)]
@@ -1485,7 +1493,7 @@ fn own_powers<'t, S: Isa, M: Pass>(
     made: &'t mut Option<Tables>,
 ) -> Powers<'t> {
     if const { M::SHAPE.along().tables == 0 } {
-        Powers::none(&NO_TABLES.rows)
+        Powers::without_halves(&NO_TABLES.rows)
     } else if const { hash_of::<M>().is_some() } && blocks <= FEW_SUFFICE {
         Powers::few(few_rows_of::<S, M>(s, key, few))
     } else {

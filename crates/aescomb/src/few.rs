@@ -20,11 +20,13 @@ use crate::job::{Alike, Job};
 use crate::key_set::KeySet;
 use crate::lane_keys::LaneKeys;
 use crate::parts::{nowhere, some, some_mut};
-use crate::pass::{Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows};
+use crate::pass::{
+    Header, MAX_STATE, Pass, Program, State, has_chain, per_lane, rows, second_has_tag, select,
+};
 use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
-    Begin, Ciphers, Mixed, Windows, all_rows, counter_of, has_registers, has_windows,
-    hashes_results, is_stepped, last_row, mask_of, one_lane, take_row, take_rows, waits,
+    Begin, Ciphers, MaskWindows, Mixed, all_rows, counter_of, has_registers, has_windows,
+    hashes_results, is_stepped, lane_mask, last_row, mask_of, take_row, take_rows, waits,
 };
 use crate::shape::{Holds, Shape};
 use crate::solo::{SHORT_DATA, absorb, has_solos, header, is_chain, whole};
@@ -57,7 +59,7 @@ pub(crate) const fn has_short<S: Isa, G: Program>() -> bool {
         && (second.is_serial() || second.is_in_order())
         && first.own.is_none();
     let blocks = first.row.stride == 16 && second.row.stride == 16;
-    plain && blocks && lanes > 1 && lanes <= MAX_UNIT && lanes < S::LANES
+    plain && blocks && lanes > 1 && lanes <= MAX_UNIT && has_registers::<S>()
 }
 
 /// Whether [`short`] does the messages of a batch, and then whether they are of one length. `alike`
@@ -76,13 +78,13 @@ pub(crate) fn are_short<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> Optio
 /// to end without lanes that are filled.
 pub(crate) const fn has_even<S: Isa, G: Program>() -> bool {
     let blocks = G::First::SHAPE.row.stride == 16;
-    is_chain::<G>() && blocks && <S::Unit as Isa>::LANES < S::LANES
+    is_chain::<G>() && blocks && has_registers::<S>()
 }
 
 /// Whether messages of a batch go this way.
 #[inline(always)]
 pub(crate) fn are_even<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> bool {
-    jobs.len() >= S::LANES && are_of_one_length(jobs, alike, EVEN) && are_like::<G>(jobs, alike)
+    jobs.len() >= S::LANES && are_of_one_length(jobs, alike, EVEN_TO) && are_like::<G>(jobs, alike)
 }
 
 /// Whether those of a mode along messages do, under a key with tables. Of more than four registers, the
@@ -100,7 +102,7 @@ pub(crate) fn are_even_along<S: Isa, G: Program>(jobs: &[Job], alike: Alike) -> 
 }
 
 /// Longer messages have little of what filling lanes costs, and may displace each other's lines.
-const EVEN: usize = 512;
+const EVEN_TO: usize = 512;
 
 /// How many of the messages of one length are better done side by side in all registers than a few
 /// at a time: those of one or two blocks are overlapped by the CPU. Zen 1 to Zen 4 look less far ahead: there
@@ -158,10 +160,9 @@ pub(crate) fn short<S: Isa, G: Program, const N: usize, const EVEN: bool>(
     let few = Few::new(c.s, jobs, key, given).even(EVEN);
     let few = &few.again(G::AGAIN);
     let h = header::<_, G, N>(few, None);
-    // The pass that has the tag makes it or compares it.
-    let (first, second) = match const { G::First::SHAPE.tag } {
-        true => (verdicts, None),
-        false => (None, verdicts),
+    let (first, second) = match const { second_has_tag::<G>() } {
+        true => (None, verdicts),
+        false => (verdicts, None),
     };
     let tag = short_pass::<S, G::First, N, EVEN>(few, (c, powers), h, first, stage.as_deref_mut());
     if const { G::TWO } {
@@ -214,7 +215,7 @@ fn short_pass<S: Isa, M: Pass, const N: usize, const EVEN: bool>(
     )
 }
 
-/// Whole blocks of messages of one length, at most `EVEN` bytes if there is a `stage`.
+/// Whole blocks of messages of one length, at most `EVEN_TO` bytes if there is a `stage`.
 #[inline(always)]
 fn even_rows<S: Isa, M: Pass, const N: usize>(
     few: &Few<'_, S, N>,
@@ -292,7 +293,7 @@ pub(crate) trait FewKeys<'k, S: Isa, M: Pass> {
     /// For blocks in lanes.
     fn powers(&self) -> impl PowersOfLanes<S::Quad> + 'k;
     /// The table for counters of messages one by one, if there is one, and what [`Places`] of
-    /// messages with these `counters` begin with. `None`: they are stepped.
+    /// messages with these `counters` begin with.
     fn counting(&self, counters: QuadOf<S>) -> Option<(&'k FirstRounds, QuadOf<S>)>;
     /// Makes what `under` wants for `jobs`.
     fn prepare(&mut self, jobs: &[Job; MAX_UNIT]);
@@ -441,7 +442,7 @@ impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for KeyEach<'k, '_, S> {
         let keys = self.s.keys(key, M::SHAPE.uses);
         let ciphers = &Ciphers::new::<M>(self.s, (&keys, key));
         if const { hash_of::<M>().is_none() } {
-            return f(ciphers, Powers::none(&self.tables[l]));
+            return f(ciphers, Powers::without_halves(&self.tables[l]));
         }
         let powers = Powers::few(self.powers[l]);
         // Code for each, as a choice at each product would cost what it gains.
@@ -463,8 +464,8 @@ pub(crate) fn few<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
     far: bool,
 ) {
     const {
-        let fits = G::First::SHAPE.along().lanes_below < 16 * FEW_POWERS;
-        assert!(hash_of::<G::First>().is_none() || fits);
+        let most = 16 * (K::POWERS - hashed_after::<G::First>());
+        assert!(hash_of::<G::First>().is_none() || K::LANES_BELOW <= most);
         assert!(<S::Quad as Isa>::LANES == MAX_UNIT);
     };
     let q = keys.quad();
@@ -648,14 +649,7 @@ fn mixed<U: Isa, M: Pass, const N: usize>(
             unsafe { take_row::<U, M>(u, &c, &mut state, done / bytes, text, 0) };
         }
         // What has ended keeps its state.
-        let goes_on = count.any();
-        state = M::State::from_fn(
-            #[inline(always)]
-            |i| match (state.blocks().get(i), before.blocks().get(i)) {
-                (Some(now), Some(before)) => U::W::select(goes_on, *now, *before),
-                _ => c.zero(),
-            },
-        );
+        state = select::<M, _>(count.any(), &state, &before);
         done += bytes;
     }
     state
@@ -717,7 +711,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
     let mut ahead = None;
     let mask = const { mask_of::<G::First>() }.filter(|_| const { has_windows::<S, G::First>() });
     if let Some(i) = mask {
-        ahead = Some(Windows::new(u, u.splat(&before.0[i][0])));
+        ahead = Some(MaskWindows::new(u, u.splat(&before.0[i][0])));
     }
     let none = [u.splat(&[0; 16]); MAX_UNIT];
     let mut products = [none; 3];
@@ -749,7 +743,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
         if l + 1 < MAX_UNIT
             && let Some(i) = mask
         {
-            ahead = Some(Windows::new(u, u.splat(&before.0[i][l + 1])));
+            ahead = Some(MaskWindows::new(u, u.splat(&before.0[i][l + 1])));
         }
         let (after, sums_of_run) = keys.under(
             l,
@@ -815,7 +809,7 @@ fn one_by_one<'k, S: Isa, G: Program, K: FewKeys<'k, S, G::First>>(
 fn in_lanes<S: Isa>(s: S, [first, others @ ..]: [UnitOf<S>; MAX_UNIT]) -> S::W {
     let mut all = s.repeat(first);
     for (l, other) in others.into_iter().enumerate() {
-        all = S::W::select(one_lane(s, l + 1), s.repeat(other), all);
+        all = S::W::select(lane_mask(s, l + 1), s.repeat(other), all);
     }
     all
 }

@@ -10,7 +10,7 @@ use crate::admission::Call;
 use crate::batch::{Batch, Made, ranges, sealed};
 use crate::error::{Allowed, Error, Field};
 use crate::expanded::Expanded;
-use crate::job::{ATTACHED, Alike, one_by_one};
+use crate::job::{ATTACHED, Alike, not_by_vectors};
 use crate::key_set::KeySet;
 use crate::status::Status;
 use core::marker::PhantomData;
@@ -83,8 +83,8 @@ impl<'a> Jobs<'a> {
     /// that a call writes need not be initialised. When a call begins, and until it
     /// returns, `src`, `nonce`, `data` and `tag` must be null or readable for their
     /// lengths, `dst` null or writable, and `tag` writable where the operation makes tags;
-    /// nobody else may write to these or touch destinations, which do not overlap each
-    /// other. Where keys come from the jobs, `key` must be null or lead to a key.
+    /// nobody else may write to these or touch destinations, which overlap neither each
+    /// other nor any nonce, data or tag. Where keys come from the jobs, `key` must be null or lead to a key.
     pub unsafe fn new(first: *mut Job, count: usize) -> Self {
         Jobs {
             first,
@@ -156,7 +156,7 @@ impl<'a> Jobs<'a> {
     #[inline(never)]
     fn prepare_each(&mut self, call: &Call<'_>, range: Range<usize>) {
         for i in range {
-            one_by_one();
+            not_by_vectors();
             let job = self.at(i);
             // SAFETY: it is there, and was begun when it was checked. No reference to it is left,
             // nor made but for reading.

@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::is_zen4;
-use crate::block::{Block, LINE, MAX_LANES};
+use crate::block::{Aligned, Block, LINE, MAX_LANES};
 use crate::cipher::{Cipher, OutOfLine};
 use crate::crowding::{SET, STAGED_BELOW, differ, may_be_staged, phases_of, place_of};
 use crate::expanded::Expanded;
@@ -18,14 +18,14 @@ use crate::hashing::{
     LanePowers, Powers, SUMMED_ROWS, has_summed_rows, hash_of, lane_powers, sum_rows,
 };
 use crate::isa::{Isa, Starts, Wide};
-use crate::job::{Job, one_by_one};
+use crate::job::{Job, not_by_vectors};
 use crate::key_set::KeySet;
 use crate::parts::{
     EMPTY, gather_of, nowhere, places_from_memory, scatter_tags, some, some_mut, tag,
 };
 use crate::pass::{
     HEADER, Header, Last, MAX_STATE, Own, Pass, Piece, Program, State, TAG, is_by_blocks, rows,
-    two_pieces, uniform, whole_end,
+    second_has_tag, select, two_pieces, uniform, whole_end,
 };
 use crate::plan::{Drain, Window, Windows};
 use crate::rows::{has_lines, neighbours, take_row, take_rows};
@@ -94,8 +94,6 @@ pub(crate) struct Lanes {
     alike: bool,
     /// How many messages begin at the place of a page where the first one does.
     same: usize,
-    /// What the tag differs by from the one that was given.
-    difference: [Block; MAX_LANES],
     /// Associated data, or a component of it: its rows, and what they leave over;
     /// not 0 where that wants an end.
     component: Component,
@@ -121,7 +119,6 @@ impl Drop for Lanes {
         self.kept = [[[0; 16]; MAX_LANES]; MAX_STATE];
         self.header = [[[0; 16]; MAX_LANES]; HEADER];
         self.powers = [[[[0; 16]; MAX_LANES]; 2]; SUMMED_ROWS];
-        self.difference = [[0; 16]; MAX_LANES];
         self.idle = [[0; 16]; IDLE_BLOCKS];
         zeroize::optimization_barrier(self);
     }
@@ -148,7 +145,6 @@ impl Lanes {
             leaves: false,
             alike: false,
             same: 0,
-            difference: [[0; 16]; MAX_LANES],
             component: Component::default(),
             data: [core::ptr::null(); MAX_LANES],
             data_rows: [0; MAX_LANES],
@@ -286,7 +282,7 @@ impl Lanes {
     /// Each store here is a cost of every message.
     #[inline(always)]
     fn read_job<M: Pass>(&mut self, l: usize, job: &Job, again: bool) {
-        one_by_one();
+        not_by_vectors();
         self.len[l] = job.len;
         (self.src[l], self.dst[l]) = (source::<M>(job, again), job.dst);
     }
@@ -458,7 +454,7 @@ impl Lanes {
         let Some(shape) = (const { M::SHAPE.data }) else {
             return;
         };
-        let Data { begin, rows, left } = Data::of::<M>(len);
+        let (begin, rows, left) = shape.split(len);
         at = at.wrapping_add(begin);
         self.data[l] = at;
         self.data_rows[l] = rows;
@@ -471,28 +467,6 @@ impl Lanes {
         component.rows = component.rows.max(rows);
         component.left |= self.has[l];
         component.any |= has;
-    }
-}
-
-/// How a component of associated data is absorbed: from where on, how many rows, and how
-/// many bytes they leave.
-struct Data {
-    begin: usize,
-    rows: usize,
-    left: usize,
-}
-
-impl Data {
-    #[inline(always)]
-    fn of<M: Pass>(len: usize) -> Data {
-        let shape = const { M::SHAPE.strings() };
-        let begin = (shape.begins)(len).min(len);
-        let rows = shape.tail.rows(len - begin, shape.stride, 16);
-        let left = match shape.tail {
-            Tail::None => 0,
-            _ => len - begin - rows * shape.stride,
-        };
-        Data { begin, rows, left }
     }
 }
 
@@ -708,13 +682,12 @@ impl Group<'_, '_> {
     ) {
         if self.lanes.alike
             // SAFETY: the first lane has a job.
-            && let data = Data::of::<M>(unsafe { (*self.lanes.job[0]).data_len })
-            && data.rows == 0
+            && let len = unsafe { (*self.lanes.job[0]).data_len }
+            && let (begin, 0, left) = const { M::SHAPE.strings() }.split(len)
         {
             // Nothing, or one end in all lanes.
-            if data.left > 0 {
+            if left > 0 {
                 let mut block = s.splat(&[0; 16]);
-                let begin = data.begin;
                 // SAFETY: the associated data of all has that many bytes.
                 unsafe {
                     gather_of(
@@ -729,7 +702,7 @@ impl Group<'_, '_> {
                         &mut block,
                     )
                 };
-                let count = s.splat(&[data.left as u8; 16]);
+                let count = s.splat(&[left as u8; 16]);
                 M::absorb_last(c, state, Piece { block, count });
             }
             return;
@@ -764,7 +737,7 @@ impl Group<'_, '_> {
             let ends = s.in_all_bytes(&self.lanes.has).any();
             let mut new = *state;
             M::absorb_last(c, &mut new, last);
-            *state = select::<S, M>(ends, &new, state);
+            *state = select::<M, _>(ends, &new, state);
         }
     }
 
@@ -800,7 +773,7 @@ impl Group<'_, '_> {
                 let x = unsafe { s.gather(lanes.from.as_ptr(), row * stride) };
                 let mut new = *state;
                 M::absorb(c, &mut new, x, row);
-                *state = select::<S, M>(takes, &new, state);
+                *state = select::<M, _>(takes, &new, state);
                 row += 1;
             }
         }
@@ -1093,7 +1066,7 @@ impl Group<'_, '_> {
         // SAFETY: the rows are inside the message.
         unsafe {
             let text = (lanes.src[l], lanes.dst[l]);
-            neighbours::<S, M, _>(s, key, powers, text, rows, &mut state);
+            neighbours::<S, M>(s, key, powers, text, rows, &mut state);
         };
         for (block, row) in state.iter().zip(&mut lanes.kept) {
             row[l] = *block;
@@ -1163,7 +1136,7 @@ impl Group<'_, '_> {
             let mut new = state;
             M::finish(c, &h, &mut new, &mut last);
             state = match const { M::SHAPE.tail } {
-                Tail::Part => select::<S, M>(some, &new, &state),
+                Tail::Part => select::<M, _>(some, &new, &state),
                 _ => new,
             };
             if const { M::SHAPE.output } {
@@ -1190,8 +1163,7 @@ impl Group<'_, '_> {
         let lanes = &mut *self.lanes;
         if const { G::TWO } {
             s.store_row(made, &mut lanes.header[TAG]);
-            if const { G::Second::SHAPE.tag } {
-                // Not the last word.
+            if const { second_has_tag::<G>() } {
                 return;
             }
         }
@@ -1210,9 +1182,10 @@ impl Group<'_, '_> {
             len[l] = unsafe { (*jobs[l]).tag_len.min(16) as usize };
         }
         let bytes = s.in_all_bytes(&len).first_bytes();
-        s.store_row((made ^ given) & bytes, &mut lanes.difference);
+        let mut difference = Aligned([[0; 16]; MAX_LANES]);
+        s.store_row((made ^ given) & bytes, &mut difference.0);
         for l in 0..self.used {
-            verdicts[lanes.place(l, self.jobs)] = lanes.difference[l];
+            verdicts[lanes.place(l, self.jobs)] = difference.0[l];
         }
     }
 }
@@ -1296,22 +1269,6 @@ unsafe fn take_line<S: Isa, M: Pass>(
             s.scatter_line(&rows, u, dst, row * 16);
         }
     }
-}
-
-/// The state `yes` where `mask` has ones.
-#[inline(always)]
-fn select<S: Isa, M: Pass>(
-    mask: S::W,
-    yes: &M::State<S::W>,
-    no: &M::State<S::W>,
-) -> M::State<S::W> {
-    M::State::from_fn(
-        #[inline(always)]
-        |i| match (yes.blocks().get(i), no.blocks().get(i)) {
-            (Some(yes), Some(no)) => S::W::select(mask, *yes, *no),
-            _ => mask,
-        },
-    )
 }
 
 #[inline(always)]

@@ -2,8 +2,8 @@
 //! once for many blocks. Of one message ([`Hashing`]), of messages that have as many blocks, in
 //! lanes ([`EqualHashing`]), and of a few rows of any messages in lanes ([`sum_rows`]).
 //!
-//! `unsafe` here rests on one fact: powers that are read are in the table, and behind them is room
-//! for a register.
+//! `unsafe` here rests on two facts: powers that are read are in the table, and behind them is room
+//! for a register; and where the sums of their halves are read, the mode has tables, with which they were made.
 #![allow(unsafe_code)]
 
 use crate::block::{Block, FEW_POWERS, FewRows, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables};
@@ -32,6 +32,7 @@ impl<'t> Powers<'t> {
     /// Those that a key keeps.
     #[inline(always)]
     pub(crate) fn of<M: Pass>(tables: &'t Tables) -> Self {
+        const { assert!(hash_of::<M>().is_none() || M::SHAPE.along().tables > 0) };
         Powers {
             rows: &tables.rows,
             count: POWERS,
@@ -43,9 +44,9 @@ impl<'t> Powers<'t> {
         }
     }
 
-    /// Tables of a mode that does not hash.
+    /// Tables without the sums of halves: all powers, made for one message, or those of a mode that does not hash.
     #[inline(always)]
-    pub(crate) fn none(rows: &'t Rows) -> Self {
+    pub(crate) fn without_halves(rows: &'t Rows) -> Self {
         Powers {
             rows,
             count: POWERS,

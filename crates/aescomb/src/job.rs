@@ -128,7 +128,7 @@ impl Default for Job {
 /// Stands in loops over jobs: compiled for a CPU with AVX-512 they would become gathers and
 /// scatters of members, which take longer than moving them one by one.
 #[inline(always)]
-pub(crate) fn one_by_one() {
+pub(crate) fn not_by_vectors() {
     core::hint::black_box(());
 }
 
@@ -249,7 +249,7 @@ impl Job {
         run(key, (self.src, self.dst), self.len, self.nonce, rest)
     }
 
-    /// The same, with the text that was written.
+    /// This job, reading what was written.
     #[inline(always)]
     pub(crate) fn again(&self) -> Job {
         Job {

@@ -140,6 +140,10 @@ impl<M: AeadMode> Key<M> {
     /// Encrypts a text to where it says, makes its tag, and returns how many bytes of ciphertext
     /// there are.
     ///
+    /// `tag` has as many bytes as the tag is to have, which are some of
+    /// [`Info::tag_bytes`](crate::Info::tag_bytes). `associated_data` is one component, also if it is empty: SIV
+    /// tells it from none, which a [`Message`] may have.
+    ///
     /// ```
     /// use aescomb::modes::Gcm;
     /// use aescomb::{Key, Text};
@@ -254,6 +258,6 @@ fn made(result: Result<usize, OpenError>) -> Result<usize, Error> {
     match result {
         Ok(len) => Ok(len),
         Err(OpenError::Refused(error)) => Err(error),
-        Err(OpenError::Failed(_)) => Ok(0),
+        Err(OpenError::Failed(_)) => unreachable!("nothing is compared"),
     }
 }

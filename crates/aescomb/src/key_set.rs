@@ -143,7 +143,9 @@ impl<'k> KeyRefs<'k> {
         if i >= self.len {
             return None;
         }
-        // SAFETY: there are that many; they are null or lead to keys for `'k`.
-        unsafe { (*self.first.byte_add(i * self.stride)).as_ref() }
+        let reference = self.first.wrapping_byte_add(i * self.stride);
+        // SAFETY: there are that many, or, of jobs, it is one of theirs (`for_jobs`); they are null or lead to keys
+        // for `'k`.
+        unsafe { (*reference).as_ref() }
     }
 }

@@ -67,7 +67,8 @@ pub(crate) unsafe fn gather_of<S: Isa>(
 ) {
     s.enter(
         #[inline(always)]
-        // SAFETY: the caller's. What lanes without a message have is 16 bytes long.
+        // SAFETY: the caller's. What lanes without a message have is two blocks long,
+        // and `of` begins in the first or behind it.
         || unsafe {
             let jobs = &jobs[..S::LANES];
             let len = of(&*jobs[0]).1.min(16);

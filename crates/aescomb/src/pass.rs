@@ -99,8 +99,10 @@
 //! | `within` | all of a result | what of it belongs to the message |
 //! | `with_offset` | one step in the Gray code | n steps |
 //! | `stride_of` | a constant | what it grows by in n blocks |
-//! | `scaled` | multiplied once by a constant | n times |
-//! | `before` | what the row before left | what the lane before leaves |
+//! | `scaled`; `scales` | multiplied once by a constant; as it is | n times; in lane l, l times |
+//! | `added` | one more summand of a sum over all blocks | the same, in one register where a row is of several small ones |
+//! | `and_add` | the cipher, and something added to its result | the same, added with the last round key where `again` loads |
+//! | `before`, `text_before` | what the row before left | what the lane before leaves; of texts, loaded once more where `again` is |
 //! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
 //! | `again` | the text | the same, loaded once more where it would not fit beside a row |
 //!
@@ -371,6 +373,11 @@ pub(crate) trait Program {
     const HAS_TAGS: bool = Self::First::SHAPE.is_in_order();
 }
 
+/// Whether the second of two passes makes the tag, or compares it: then that of the first is for the second alone.
+pub(crate) const fn second_has_tag<G: Program>() -> bool {
+    G::TWO && G::Second::SHAPE.tag
+}
+
 impl<M: Pass> Program for M {
     type First = M;
     type Second = M;
@@ -478,9 +485,28 @@ pub(crate) const fn is_by_blocks<M: Pass>() -> bool {
 pub(crate) const fn link_of<M: Pass>() -> Option<Link> {
     match M::SHAPE.feed {
         Feed::Serial(Link::None) => None,
-        Feed::Serial(link) => Some(link),
+        Feed::Serial(link) => {
+            assert!(is_by_blocks::<M>());
+            Some(link)
+        }
         _ => None,
     }
+}
+
+/// The state `yes` where `mask` has ones, elsewhere `no`.
+#[inline(always)]
+pub(crate) fn select<M: Pass, W: Wide>(
+    mask: W,
+    yes: &M::State<W>,
+    no: &M::State<W>,
+) -> M::State<W> {
+    M::State::from_fn(
+        #[inline(always)]
+        |i| match (yes.blocks().get(i), no.blocks().get(i)) {
+            (Some(yes), Some(no)) => W::select(mask, *yes, *no),
+            _ => mask,
+        },
+    )
 }
 
 /// Whether rows are written whose steps are linked.

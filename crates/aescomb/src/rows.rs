@@ -17,7 +17,9 @@ use crate::fetch::Beside;
 use crate::hashing::{Hashing, Powers, hash_of};
 use crate::isa::{Isa, Plain, Polyval, Product, Starts, Wide};
 use crate::parts::places_from_memory;
-use crate::pass::{HALF, HEADER, Pass, State, doubles, is_by_blocks, is_linked, link_of, uniform};
+use crate::pass::{
+    HALF, HEADER, MAX_STATE, Pass, State, doubles, is_by_blocks, is_linked, link_of, uniform,
+};
 use crate::places::{Places, first_rounds};
 use crate::schedule::Way;
 use crate::shape::{Holds, Link};
@@ -258,11 +260,6 @@ unsafe fn linked_rows<S: Isa, M: Pass, const IN_ORDER: bool, const LATE: bool>(
         // SAFETY: as above.
         unsafe { s.scatter_register(results, u, dst, last * 16) };
         u += 1;
-    }
-    if LATE {
-        // Text, of OFB's decryption. SAFETY: as above.
-        unsafe { results.write(c.zero()) };
-        core::hint::black_box(());
     }
     *state = with_first::<S, M>(link, *state);
 }
@@ -717,7 +714,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
         let (s, u) = (self.c.s, self.c.s.unit());
         let (offset, bits) = (s.first(offset), S::LANES.ilog2());
         let up = s.first(l(bits + (row + 1).trailing_zeros())) ^ s.first(l(bits));
-        let up_last = s.at_end(up & one_lane(u, <S::Unit as Isa>::LANES - 1));
+        let up_last = s.at_end(up & lane_mask(u, <S::Unit as Isa>::LANES - 1));
         let adds = &self.hashing.powers.rows[..S::LANES];
         let y = if const { S::ROUNDS && has_registers::<S>() } {
             self.c.between(
@@ -773,7 +770,7 @@ impl<'k, 't, S: Isa, const PART: bool> Neighbours<'k, 't, S, PART> {
 
 /// Ones in one lane.
 #[inline(always)]
-pub(crate) fn one_lane<S: Isa>(s: S, lane: usize) -> S::W {
+pub(crate) fn lane_mask<S: Isa>(s: S, lane: usize) -> S::W {
     const ONE: [Block; 2 * MAX_LANES] = {
         let mut out = [[0; 16]; 2 * MAX_LANES];
         out[MAX_LANES] = [0xff; 16];
@@ -787,6 +784,7 @@ pub(crate) fn one_lane<S: Isa>(s: S, lane: usize) -> S::W {
 #[inline(always)]
 fn first_bytes<S: Isa>(s: S, n: usize) -> S::W {
     const FIRST: [[Block; MAX_LANES]; 2] = [[[0xff; 16]; MAX_LANES], [[0; 16]; MAX_LANES]];
+    assert!(n <= MAX_LANES * 16);
     // SAFETY: a row from any byte of the first half on is inside.
     unsafe {
         let from = FIRST.as_ptr().cast::<u8>();
@@ -811,13 +809,13 @@ pub(crate) fn lane<S: Isa>(s: S, x: S::W, lane: usize) -> Block {
 /// # Safety
 /// The rows are inside what the text's two places are valid for.
 #[inline(never)]
-pub(crate) unsafe fn neighbours<S: Isa, M: Pass, const N: usize>(
+pub(crate) unsafe fn neighbours<S: Isa, M: Pass>(
     s: S,
     key: &Expanded,
     powers: Powers<'_>,
     text: (*const u8, *mut u8),
     rows: Range<usize>,
-    state: &mut [Block; N],
+    state: &mut [Block; MAX_STATE],
 ) {
     s.enter(
         #[inline(always)]
@@ -869,7 +867,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         unsafe {
             if let Some(made) = made {
                 let masks = Masks::<_, true>::new(u, made, None);
-                return side_by_side::<S, M, LONG, true>(
+                return with_masks::<S, M, LONG, true>(
                     ciphers,
                     hashing,
                     (src, dst),
@@ -878,7 +876,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                 );
             }
             let windows = match (const { has_windows::<S, M>() }, const { mask_of::<M>() }) {
-                (true, Some(i)) => ahead.or(Some(Windows::new(u, state.blocks()[i]))),
+                (true, Some(i)) => ahead.or(Some(MaskWindows::new(u, state.blocks()[i]))),
                 _ => None,
             };
             let masks = Masks::<_, false>::new(u, &NO_MASKS, windows);
@@ -893,7 +891,7 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
                 let w = spread::<S::Unit, M>(row::<_, M>(c, hashing, None, None), &state);
                 return windows_row::<S::Unit, M>(c, hashing, &masks.windows, text, rows, w);
             }
-            return side_by_side::<S, M, LONG, false>(
+            return with_masks::<S, M, LONG, false>(
                 ciphers,
                 hashing,
                 (src, dst),
@@ -955,20 +953,9 @@ pub(crate) unsafe fn all_rows<S: Isa, M: Pass, const LONG: bool, const ENDS: boo
         }
         text = full.of();
         w = narrowed::<_, M>(s, &v);
-        // The last row begins with the same in all lanes.
-        if let Some((i, _)) = const { counter_of::<S, M>() }
-            && ENDS
-            && const { !is_stepped::<S, M>() }
-            && places.is_none()
-        {
-            let counter = u.splat(&lane(u, w.blocks()[i], 0));
-            w = M::State::from_fn(
-                #[inline(always)]
-                |at| match w.blocks().get(at) {
-                    Some(x) if at != i => *x,
-                    _ => counter,
-                },
-            );
+        // The last row begins with the same in all lanes: of counters, the row's own are not that.
+        if ENDS && const { counter_of::<S, M>().is_some() && !is_stepped::<S, M>() } {
+            assert!(places.is_some());
         }
     } else {
         w = spread::<S::Unit, M>(row::<_, M>(unit, hashing, places, None), &state);
@@ -1035,7 +1022,7 @@ pub(crate) const fn waits<M: Pass>() -> bool {
     M::SHAPE.row.pair
 }
 
-/// [`all_rows`] of such a mode, whose messages do not end with their rows. While a row's second half waits,
+/// [`all_rows`] of a mode that [`waits`], whose messages do not end with their rows. While a row's second half waits,
 /// the first half of the next one is done: of four registers, as many chains as AES wants are under way.
 ///
 /// # Safety
@@ -1057,7 +1044,7 @@ unsafe fn all_at_once<S: Isa, M: Pass, const MADE: bool>(
             #[inline(always)]
             |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
                 (Some(x), Some(Holds::Sum | Holds::Hash { .. })) => {
-                    *x & one_lane(ciphers.unit.s, 0)
+                    *x & lane_mask(ciphers.unit.s, 0)
                 }
                 (Some(x), _) => *x,
                 (None, _) => ciphers.unit.zero(),
@@ -1358,7 +1345,7 @@ impl<'k, S: Isa> Ciphers<'k, S> {
         let mut h = [unit.zero(); HEADER];
         let state = M::begin(&unit, &mut h);
         let state = M::text(&unit, &mut h, state);
-        let powers = (Powers::none(&NO_TABLES.rows), S::LANES);
+        let powers = (Powers::without_halves(&NO_TABLES.rows), S::LANES);
         let hashing = &Hashing::new(unit.s, powers, 0, 0);
         let c = row::<_, M>(self.row, hashing, None, None);
         let mut x = spread::<S, M>(c, &state).blocks()[i];
@@ -1436,7 +1423,7 @@ pub(crate) const fn has_masks<M: Pass>() -> bool {
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn side_by_side<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
+unsafe fn with_masks<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
     ciphers: &Ciphers<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
     text: (*const u8, *mut u8),
@@ -1452,7 +1439,7 @@ unsafe fn side_by_side<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
     }
 }
 
-/// [`all_rows`] of such a mode, whose messages do not end with their rows.
+/// [`all_rows`] with masks, in a mode whose messages do not end with their rows.
 ///
 /// # Safety
 /// The same.
@@ -1558,7 +1545,7 @@ unsafe fn masked_rows<S: Isa, M: Pass, const LONG: bool, const MADE: bool>(
 unsafe fn windows_part<S: Isa, M: Pass>(
     c: Uniform<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
-    windows: &mut Windows<S::Unit>,
+    windows: &mut MaskWindows<S::Unit>,
     text: (*const u8, *mut u8),
     rows: Range<usize>,
     state: M::State<UnitOf<S>>,
@@ -1583,7 +1570,7 @@ unsafe fn windows_part<S: Isa, M: Pass>(
 unsafe fn windows_row<S: Isa, M: Pass>(
     c: Uniform<'_, S>,
     hashing: &Hashing<'_, S::Unit>,
-    windows: &Windows<S::Unit>,
+    windows: &MaskWindows<S::Unit>,
     (src, dst): (*const u8, *mut u8),
     rows: Range<usize>,
     before: M::State<S::W>,
@@ -1606,14 +1593,14 @@ unsafe fn windows_row<S: Isa, M: Pass>(
 #[derive(Clone, Copy)]
 struct Masks<'k, U: Isa, const MADE: bool> {
     made: &'k [Rows; MAX_UNIT],
-    windows: Windows<U>,
+    windows: MaskWindows<U>,
 }
 
 impl<'k, U: Isa<Unit = U>, const MADE: bool> Masks<'k, U, MADE> {
     #[inline(always)]
-    fn new(u: U, made: &'k [Rows; MAX_UNIT], windows: Option<Windows<U>>) -> Self {
+    fn new(u: U, made: &'k [Rows; MAX_UNIT], windows: Option<MaskWindows<U>>) -> Self {
         let none = [u.splat(&[0; 16]); 2];
-        let none = Windows {
+        let none = MaskWindows {
             now: none,
             beyond: none,
         };
@@ -1724,18 +1711,18 @@ fn masked<M: Pass, W: Wide>(state: M::State<W>, masks: W) -> M::State<W> {
 /// The state of a message's first block, in all lanes, and its windows if they were made ahead.
 pub(crate) type Begin<S, M> = (
     <M as Pass>::State<UnitOf<S>>,
-    Option<Windows<<S as Isa>::Unit>>,
+    Option<MaskWindows<<S as Isa>::Unit>>,
 );
 
 /// Neighbouring blocks each of which is twice the one before: any register by one shuffle.
 #[derive(Clone, Copy)]
-pub(crate) struct Windows<U: Isa> {
+pub(crate) struct MaskWindows<U: Isa> {
     /// Eight blocks, and what is beyond them.
     now: [U::W; 2],
     beyond: [U::W; 2],
 }
 
-impl<U: Isa<Unit = U>> Windows<U> {
+impl<U: Isa<Unit = U>> MaskWindows<U> {
     /// From the first block, in all lanes.
     #[inline(always)]
     pub(crate) fn new(u: U, first: U::W) -> Self {
@@ -1743,13 +1730,13 @@ impl<U: Isa<Unit = U>> Windows<U> {
         let halves = u.splat(&[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
         let places = u.iota().shuffle(halves);
         let next = places.add_halves(u.splat(&both(4)));
-        Windows::beginning([first.times_power(places), first.times_power(next)])
+        MaskWindows::beginning([first.times_power(places), first.times_power(next)])
     }
 
     #[inline(always)]
     fn beginning(now: [U::W; 2]) -> Self {
         let beyond = [now[0].beyond(), now[1].beyond()];
-        Windows { now, beyond }
+        MaskWindows { now, beyond }
     }
 
     /// After a row of `S` from block `at` on, the next register.
@@ -1763,12 +1750,12 @@ impl<U: Isa<Unit = U>> Windows<U> {
     /// A row from block `at` on, which comes after the row before. (Of one or three registers, the last.)
     #[inline(always)]
     fn row<S: Isa<Unit = U>>(&mut self, s: S, at: usize) -> S::W {
-        let Windows { now, beyond } = self;
+        let MaskWindows { now, beyond } = self;
         let row = s.windows(now, beyond, at / U::LANES % 16);
         // Of the next 64 blocks.
         if (at + S::LANES).is_multiple_of(64) {
             let [first, second] = [now[0].window(beyond[0], 8), now[1].window(beyond[1], 8)];
-            *self = Windows::beginning([first, second]);
+            *self = MaskWindows::beginning([first, second]);
         }
         row
     }
@@ -1806,7 +1793,7 @@ fn spread<S: Isa, M: Pass>(
         #[inline(always)]
         |i| match (state.blocks().get(i), M::SHAPE.along().blocks.get(i)) {
             (Some(x), Some(Holds::Sum | Holds::Hash { .. } | Holds::Once)) => {
-                s.widen(*x & one_lane(s.unit(), 0))
+                s.widen(*x & lane_mask(s.unit(), 0))
             }
             (Some(x), Some(_)) => s.repeat(*x),
             _ => c.zero(),
@@ -2044,7 +2031,7 @@ pub(crate) fn counters<S: Isa, M: Pass>(s: S, key: &Expanded) -> Option<&FirstRo
     ))
 }
 
-/// The same of a hash that is computed a row later: not where there is no encryption to wait for.
+/// Which block of state is a hash that is computed a row later: none where there is no encryption to wait for.
 const fn late_hash<M: Pass>() -> Option<(usize, bool)> {
     match const { M::SHAPE.output } {
         true => hash_of::<M>(),

@@ -269,6 +269,19 @@ pub(crate) struct DataShape {
 }
 
 impl DataShape {
+    /// How a component of `len` bytes is absorbed: from which byte on, in how many rows, and how many bytes they
+    /// leave, where that has an end.
+    #[inline(always)]
+    pub(crate) fn split(&self, len: usize) -> (usize, usize, usize) {
+        let begin = (self.begins)(len).min(len);
+        let rows = self.tail.rows(len - begin, self.stride, 16);
+        let left = match self.tail {
+            Tail::None => 0,
+            _ => len - begin - rows * self.stride,
+        };
+        (begin, rows, left)
+    }
+
     /// One component, by blocks from its beginning, which leave `tail`.
     pub(crate) const fn ending(tail: Tail) -> DataShape {
         DataShape {

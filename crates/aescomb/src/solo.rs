@@ -16,11 +16,11 @@ use crate::expanded::{Expanded, FirstRounds};
 use crate::facts::Few;
 use crate::hashing::{Hashing, Powers, Single, hash_of, hashed_after, hashes_data};
 use crate::isa::{Isa, Wide};
-use crate::job::{Job, one_by_one};
+use crate::job::{Job, not_by_vectors};
 use crate::parts::{some, some_mut};
 use crate::pass::{
-    Data, HEADER, Header, Last, MAX_STATE, Pass, Piece, Program, State, TAG, rows, two_pieces,
-    uniform, whole_end,
+    Data, HEADER, Header, Last, MAX_STATE, Pass, Piece, Program, State, TAG, rows, second_has_tag,
+    select, two_pieces, uniform, whole_end,
 };
 use crate::places::{self, LAST_BYTES, Places, Start};
 use crate::rows::{
@@ -109,12 +109,12 @@ fn with_own_tables<S: Isa, G: Program>(
     } else {
         all = NO_TABLES;
         own_tables::<S, G>(s, key, blocks, &mut all.rows);
-        Powers::none(&all.rows)
+        Powers::without_halves(&all.rows)
     };
     passes::<S, G>(s, (key, powers), job, verdict);
 }
 
-/// The tables of a derived key.
+/// The tables of a key that keeps none.
 #[inline(always)]
 fn own_tables<S: Isa, G: Program>(s: S, key: &Expanded, blocks: usize, rows: &mut [Block]) {
     if const { G::First::SHAPE.along().tables > 0 } {
@@ -159,8 +159,7 @@ fn passes<S: Isa, G: Program>(
     verdict: Option<&mut Block>,
 ) {
     let given = G::HAS_TAGS || verdict.is_some();
-    // The last pass that has a tag makes the message's or compares it.
-    let (first, second) = match const { G::TWO && G::Second::SHAPE.tag } {
+    let (first, second) = match const { second_has_tag::<G>() } {
         true => (None, verdict),
         false => (verdict, None),
     };
@@ -425,7 +424,7 @@ fn absorb_one<S: Isa, G: Program, M: Pass>(
         }
         let text = (job.data, job.dst);
         // SAFETY: the rows are inside the associated data, and nothing is written.
-        unsafe { neighbours::<S, Data<M>, _>(s, key, powers, text, 0..rows, &mut blocks) };
+        unsafe { neighbours::<S, Data<M>>(s, key, powers, text, 0..rows, &mut blocks) };
         state = M::State::from_fn(
             #[inline(always)]
             |i| n.splat(&blocks[i]),
@@ -744,11 +743,10 @@ fn component<U: Isa, M: Pass, const N: usize>(
     c: &impl Cipher<W = U::W>,
     state: &mut M::State<U::W>,
     of: impl Fn(&Job) -> *const u8 + Copy,
-    mut len: usize,
+    len: usize,
 ) {
     let shape = const { M::SHAPE.strings() };
-    let begin = (shape.begins)(len).min(len);
-    len -= begin;
+    let (begin, rows, left) = shape.split(len);
     let part = |at: usize, len: usize| Piece {
         // SAFETY: rows and what they leave are inside the associated data.
         block: unsafe {
@@ -760,15 +758,13 @@ fn component<U: Isa, M: Pass, const N: usize>(
         },
         count: few.s.splat(&[len as u8; 16]),
     };
-    let rows = shape.tail.rows(len, shape.stride, 16);
     for row in 0..rows {
         let x = part(row * shape.stride, 16);
         M::absorb(c, state, x.block, row);
     }
-    let done = rows * shape.stride;
     // In a vector, an empty component counts, too.
-    if len > done || const { M::SHAPE.strings().vector } {
-        M::absorb_last(c, state, part(done, len - done));
+    if left > 0 || const { M::SHAPE.strings().vector } {
+        M::absorb_last(c, state, part(rows * shape.stride, left));
     }
 }
 
@@ -799,14 +795,7 @@ fn finish<U: Isa, M: Pass, const N: usize>(
     M::finish(c, h, state, &mut last);
     if const { N > 1 && matches!(M::SHAPE.tail, Tail::Part) } && !few.even {
         // Of a message that has ended there is no finish.
-        let some = some.any();
-        *state = M::State::from_fn(
-            #[inline(always)]
-            |i| match (state.blocks().get(i), before.blocks().get(i)) {
-                (Some(now), Some(before)) => U::W::select(some, *now, *before),
-                _ => c.zero(),
-            },
-        );
+        *state = select::<M, _>(some.any(), state, &before);
     }
     if const { M::SHAPE.output } {
         ends.store::<U, M, N>(few, last.first.block, 0);
@@ -834,7 +823,7 @@ impl Ends {
             sizes: [[0; MAX_UNIT]; 2],
         };
         for (l, job) in few.jobs[..ends.count].iter().enumerate() {
-            one_by_one();
+            not_by_vectors();
             ends.at[l] = rows::<M>(job.len) * M::SHAPE.row.stride;
             let left = job.len - ends.at[l];
             ends.sizes[0][l] = if const { two_pieces::<M>() } {

@@ -23,6 +23,8 @@ pub(crate) struct Stage {
     memory: [[Block; STRIDE]; MAX_LANES],
     /// The rows that are there.
     rows: Range<usize>,
+    /// Whether rows were moved there since it was made or wiped.
+    is_used: bool,
 }
 
 impl Stage {
@@ -30,6 +32,16 @@ impl Stage {
         Stage {
             memory: [[[0; 16]; STRIDE]; MAX_LANES],
             rows: 0..0,
+            is_used: false,
+        }
+    }
+
+    /// Wipes what was moved here, which may be of a message that failed.
+    pub(crate) fn wipe(&mut self) {
+        if self.is_used {
+            self.memory = [[[0; 16]; STRIDE]; MAX_LANES];
+            zeroize::optimization_barrier(self);
+            (self.rows, self.is_used) = (0..0, false);
         }
     }
 
@@ -60,6 +72,7 @@ impl Stage {
     ) -> usize {
         if !self.has(row) {
             self.rows = row..row + ROWS;
+            self.is_used = true;
             // SAFETY: the caller's.
             unsafe { self.fill_all(u, texts) };
         }
@@ -118,8 +131,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        self.memory = [[[0; 16]; STRIDE]; MAX_LANES];
-        zeroize::optimization_barrier(self);
+        self.wipe();
     }
 }
 
@@ -159,5 +171,30 @@ unsafe fn move_rows<U: Isa>(u: U, from: *const u8, to: *mut u8, rows: Range<usiz
             to.write_unaligned(block.read_unaligned());
             start += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Portable;
+
+    /// Texts of messages that failed do not stay.
+    #[test]
+    fn wiped() {
+        let text = [[7; 16]; ROWS];
+        let mut stage = Stage::new();
+        // SAFETY: the text has all rows.
+        unsafe { stage.fill(Portable::<4>, [(text.as_ptr().cast(), ROWS)].into_iter(), 0) };
+        assert_eq!(stage.memory[0][..ROWS], text);
+        stage.wipe();
+        assert!(
+            stage
+                .memory
+                .as_flattened()
+                .iter()
+                .all(|block| *block == [0; 16])
+        );
+        assert!(!stage.has(0));
     }
 }

@@ -14,7 +14,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::registers::Line;
 use super::registers::{Ends, Members, Narrow, Pair};
-use super::{Attached, LONG, Rules, SIGN, Vectors};
+use super::{Attached, NOT_SHORT, Rules, SIGN, Vectors};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Isa;
 use crate::job::Job;
@@ -86,8 +86,7 @@ pub(super) unsafe fn all_good<const FOREIGN: bool>(
         if !rules.writes() {
             return kind::<FOREIGN, READ_ONLY>(vectors, call, jobs, key_index, attached);
         }
-        let plain = (rules.grow, rules.keep, rules.least_result) == (0, !0, 0);
-        if !plain || attached != Attached::APART {
+        if !rules.keep_lengths() || attached != Attached::APART {
             return kind::<FOREIGN, GENERAL>(vectors, call, jobs, key_index, attached);
         }
         // Pointer and length are a pair.
@@ -213,12 +212,12 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
         }
     }
     let mut of_members = [0; 8];
-    of_members[DATA_LEN] = LONG;
+    of_members[DATA_LEN] = NOT_SHORT;
     of_members[DST_LEN] = SIGN;
     if KIND != GENERAL {
-        of_members[SRC_LEN] = LONG | rules.clear;
+        of_members[SRC_LEN] = NOT_SHORT | rules.clear;
     }
-    let mut bad = lengths & (LONG | rules.clear) | (below | overlaps) & SIGN;
+    let mut bad = lengths & (NOT_SHORT | rules.clear) | (below | overlaps) & SIGN;
     bad |= any.and(M::of(of_members)).there();
     bad |= usize::from(differ.any() | moved.any());
     // The first has no key of its own where there are others.

@@ -25,7 +25,7 @@ use crate::expanded::Expanded;
 use crate::facts::{Facts, up};
 use crate::isa::{Isa, Polyval, Wide};
 use crate::mode::Costs;
-use crate::pass::{Header, Last, Own, Pass, Piece, TAG, Two};
+use crate::pass::{Header, Own, Pass, Piece, TAG, Two};
 use crate::schedule::{FORWARD, Uses};
 use crate::shape::{Along, DataShape, Feed, Holds, OwnKeys, Shape, Tail};
 
@@ -211,10 +211,5 @@ impl Pass for Crypt {
     #[inline(always)]
     fn spread<C: Cipher>([counter]: &mut [C::W; 1], _: &C, places: C::W, _: C::W) {
         *counter = counter.count32(places);
-    }
-
-    #[inline(always)]
-    fn finish<C: Cipher>(c: &C, _: &Header<C::W>, state: &mut [C::W; 1], last: &mut Last<C::W>) {
-        last.first.block = Self::step(c, state, last.first.block, 0);
     }
 }

@@ -194,11 +194,6 @@ impl Pass for Hash {
     fn tables<S: Isa>(s: S, key: &Expanded, blocks: usize, tables: &mut [Block]) {
         powers::<Plain, _>(s, key, blocks, tables);
     }
-
-    #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [m]: [C::W; 1]) -> C::W {
-        m
-    }
 }
 
 /// In the header: in place of the tag, M. In the state: the next block's mask; what the

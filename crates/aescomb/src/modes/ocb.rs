@@ -119,11 +119,6 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
     }
 
     #[inline(always)]
-    fn begin<C: Cipher>(c: &C, _: &mut Header<C::W>) -> [C::W; 2] {
-        [c.zero(), c.zero()]
-    }
-
-    #[inline(always)]
     fn absorb<C: Cipher>(c: &C, [offset, sum]: &mut [C::W; 2], x: C::W, row: usize) {
         let y;
         (y, *offset) = c.with_offset::<false>(

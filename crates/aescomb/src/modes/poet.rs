@@ -224,9 +224,4 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             tag ^ ((tau ^ given) & rest.first_bytes())
         };
     }
-
-    #[inline(always)]
-    fn tag<C: Cipher>(_: &C, _: &Header<C::W>, [tag, _]: [C::W; 2]) -> C::W {
-        tag
-    }
 }

@@ -18,9 +18,7 @@
 
 use super::Xts;
 use crate::about::{About, Limits, Registered};
-use crate::backend::Backend;
 use crate::cipher::Cipher;
-use crate::expanded::Expanded;
 use crate::isa::Wide;
 use crate::mode::{Costs, Lengths};
 use crate::pass::{Header, Last, Pass, doubles};
@@ -47,10 +45,6 @@ impl Registered for Xts {
     type Forward = Crypt<true>;
     type Backward = Crypt<false>;
     const KEYS_DIFFER: bool = true;
-
-    fn constants(_: Backend, key: &mut Expanded) {
-        key.sub[0] = [0; 16];
-    }
 
     fn limits(_: usize) -> Limits {
         Limits {

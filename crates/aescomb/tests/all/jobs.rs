@@ -7,7 +7,7 @@
 use crate::common::{self, Sample, Shapes, ops, refs, sample, table};
 use aescomb::ffi::{Job, Jobs};
 use aescomb::modes::Cmac;
-use aescomb::{Comb, Error, Field, Keys, Lengths, Mode, Op, Status};
+use aescomb::{Comb, Error, Field, Keys, Kind, Lengths, Mode, Op, Status};
 use std::sync::Arc;
 
 /// Under whose key jobs are done.
@@ -51,17 +51,30 @@ fn every_mode() {
                     if attached && !matches!(op, Op::Seal | Op::Open) {
                         continue;
                     }
-                    run(*mode, op, keys, attached);
+                    run(*mode, op, keys, attached, 33);
                 }
             }
         }
     }
 }
 
-fn run(mode: Mode, op: Op, keys: KeyUse, attached: bool) {
+/// Keys of their own in batches of several stretches, where jobs are done as copies: behind tags that stand before
+/// them, or where texts move.
+#[test]
+fn own_keys_of_many() {
+    for mode in Mode::ALL {
+        let info = mode.info();
+        if info.kind == Kind::Aead && (info.tag_first || info.lengths != Lengths::AnyLength) {
+            run(*mode, Op::Seal, KeyUse::Own, info.tag_first, 600);
+            run(*mode, Op::Open, KeyUse::Own, info.tag_first, 600);
+        }
+    }
+}
+
+fn run(mode: Mode, op: Op, keys: KeyUse, attached: bool, count: usize) {
     let about = format!("{mode} {} {keys:?} attached={attached}", op.name());
     let back = matches!(op, Op::Decrypt | Op::Open);
-    let mut samples: Vec<Arc<Sample>> = (0..33)
+    let mut samples: Vec<Arc<Sample>> = (0..count)
         .map(|i| {
             let key = match keys {
                 KeyUse::Shared => 0,
