@@ -184,12 +184,22 @@ pub(crate) fn is_zen5() -> bool {
     false
 }
 
-/// Whether this CPU is known to be AMD Zen, whose products, of 256 bits on Zen 3 and of 512 bits on Zen 4 and
-/// Zen 5, take two cycles; they take time from AES up to Zen 4, and have a unit of their own on Zen 5. On
-/// Emerald Rapids they take one, and AES has another port.
+/// Whether this CPU is known to be AMD Zen.
 #[inline(always)]
 pub(crate) fn is_zen() -> bool {
     is_zen1_to_4() || is_zen5()
+}
+
+/// Whether products of the widest registers are known to take two cycles: of 256 bits on Zen 3, of 512 bits on Zen 4,
+/// Zen 5 and Ice Lake. (They take time from AES up to Zen 4; elsewhere they have a port that AES has not.) On Emerald
+/// Rapids they take one.
+#[inline(always)]
+pub(crate) fn has_slow_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if detect::ice_lake() {
+        return true;
+    }
+    is_zen()
 }
 
 impl fmt::Display for Backend {

@@ -117,7 +117,7 @@ pub(crate) trait Cipher: Copy {
         (hash ^ x).mul::<F>(self.subkey(0))
     }
 
-    /// The text of the step once more, which is `x`. Where there are few registers, it is loaded again and not kept
+    /// The text of the step once more, which is `x`. In rows of several registers it is loaded again, and not kept
     /// beside a row that is encrypted.
     #[inline(always)]
     fn again(&self, x: Self::W) -> Self::W {

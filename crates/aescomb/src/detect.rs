@@ -17,6 +17,7 @@ const VAES256: u8 = 4;
 const VAES512: u8 = 8;
 const ZEN1_TO_4: u8 = 16;
 const ZEN5: u8 = 32;
+const ICE_LAKE: u8 = 64;
 
 static CPU: AtomicU8 = AtomicU8::new(0);
 
@@ -85,6 +86,14 @@ fn found() -> u8 {
     } else {
         base
     };
+    let model = (one.eax >> 4 & 15) | (one.eax >> 12 & 0xf0);
+    // "GenuineIntel"
+    if (vendor.ebx, vendor.edx, vendor.ecx) == (0x756e_6547, 0x4965_6e69, 0x6c65_746e)
+        && family == 6
+        && matches!(model, 0x6a | 0x6c | 0x7d | 0x7e)
+    {
+        found |= ICE_LAKE;
+    }
     // "AuthenticAMD"
     if (vendor.ebx, vendor.edx, vendor.ecx) == (0x6874_7541, 0x6974_6e65, 0x444d_4163) {
         match family {
@@ -124,6 +133,12 @@ pub(crate) fn zen1_to_4() -> bool {
 #[inline(always)]
 pub(crate) fn zen4() -> bool {
     zen1_to_4() && vaes512()
+}
+
+/// Intel Ice Lake.
+#[inline(always)]
+pub(crate) fn ice_lake() -> bool {
+    has(ICE_LAKE)
 }
 
 /// AMD Zen 5: eight blocks a cycle, 32 in flight.

@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_zen, is_zen1_to_4};
+use crate::backend::{has_slow_products, is_zen1_to_4};
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -446,7 +446,7 @@ impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for KeyEach<'k, '_, S> {
         }
         let powers = Powers::few(self.powers[l]);
         // Code for each, as a choice at each product would cost what it gains.
-        match is_zen() {
+        match has_slow_products() {
             true => f(ciphers, powers),
             false => f(ciphers, powers.for_four()),
         }

@@ -104,7 +104,7 @@
 //! | `and_add` | the cipher, and something added to its result | the same, added with the last round key where `again` loads |
 //! | `before`, `text_before` | what the row before left | what the lane before leaves; of texts, loaded once more where `again` is |
 //! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
-//! | `again` | the text | the same, loaded once more where it would not fit beside a row |
+//! | `again` | the text | the same, loaded once more in rows of several registers |
 //!
 //! `Along::blocks` says what each block of state holds, and so how it comes into lanes and
 //! back:
