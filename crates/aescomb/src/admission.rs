@@ -354,8 +354,7 @@ impl Attached {
 /// What texts of a batch may be whose messages differ in nothing else.
 pub(crate) struct Bounds {
     rules: &'static Rules,
-    shorter: usize,
-    longer: usize,
+    attached: Attached,
 }
 
 impl Bounds {
@@ -363,12 +362,8 @@ impl Bounds {
     /// [`least`](Bounds::least): if results are as long as texts and have as much room, or are not
     /// written.
     pub(crate) fn are_plain(&self, roomy: bool) -> bool {
-        let Bounds {
-            rules,
-            shorter,
-            longer,
-        } = self;
-        (*shorter, *longer) == (0, 0) && (rules.keep_lengths() && roomy || !rules.writes())
+        let alike = self.rules.keep_lengths() && roomy || !self.rules.writes();
+        self.attached == Attached::APART && alike
     }
 
     /// The fewest bytes of a text, if tags are apart.
@@ -380,9 +375,10 @@ impl Bounds {
     /// result.
     #[inline(always)]
     pub(crate) fn fit(&self, len: usize, room: usize) -> (bool, usize) {
-        let text = len.wrapping_sub(self.shorter);
-        let fits = (len >= self.shorter) & self.rules.fits(text, room, self.longer);
-        (fits, self.rules.written(text).wrapping_add(self.longer))
+        let Attached { shorter, longer } = self.attached;
+        let text = len.wrapping_sub(shorter);
+        let fits = (len >= shorter) & self.rules.fits(text, room, longer);
+        (fits, self.rules.written(text).wrapping_add(longer))
     }
 }
 
@@ -700,11 +696,9 @@ impl<'k> Call<'k> {
 
     /// The bounds of texts, for batches whose tags are attached if they have `attached` bytes.
     pub(crate) fn bounds(&self, attached: usize) -> Bounds {
-        let Attached { shorter, longer } = self.rules.attached(attached);
         Bounds {
             rules: self.rules,
-            shorter,
-            longer,
+            attached: self.rules.attached(attached),
         }
     }
 

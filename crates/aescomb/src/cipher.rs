@@ -120,11 +120,11 @@ pub(crate) trait Cipher: Copy {
     /// The text of the step once more, which is `x`. In rows of several registers it is loaded again, and not kept
     /// beside a row that is encrypted.
     #[inline(always)]
-    fn again(&self, x: Self::W) -> Self::W {
+    fn text_again(&self, x: Self::W) -> Self::W {
         x
     }
 
-    /// As `before`, of the text of the step, which is `x`: loaded again, where `again` does that.
+    /// As `before`, of the text of the step, which is `x`: loaded again, where `text_again` does that.
     #[inline(always)]
     fn text_before(&self, last: Self::W, x: Self::W) -> Self::W {
         self.before(last, x)

@@ -101,10 +101,10 @@
 //! | `stride_of` | a constant | what it grows by in n blocks |
 //! | `scaled`; `scales` | multiplied once by a constant; as it is | n times; in lane l, l times |
 //! | `added` | one more summand of a sum over all blocks | the same, in one register where a row is of several small ones |
-//! | `and_add` | the cipher, and something added to its result | the same, added with the last round key where `again` loads |
-//! | `before`, `text_before` | what the row before left | what the lane before leaves; of texts, loaded once more where `again` is |
+//! | `and_add` | the cipher, and something added to its result | the same, added with the last round key where `text_again` loads |
+//! | `before`, `text_before` | what the row before left | what the lane before leaves; of texts, loaded once more where `text_again` is |
 //! | `running`, `horner` | one more summand | a sum for each lane, of all lanes up to it |
-//! | `again` | the text | the same, loaded once more in rows of several registers |
+//! | `text_again` | the text | the same, loaded once more in rows of several registers |
 //!
 //! `Along::blocks` says what each block of state holds, and so how it comes into lanes and
 //! back:

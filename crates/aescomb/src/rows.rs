@@ -605,7 +605,7 @@ impl<S: Isa, const PART: bool> Cipher for Neighbours<'_, '_, S, PART> {
     }
 
     #[inline(always)]
-    fn again(&self, x: S::W) -> S::W {
+    fn text_again(&self, x: S::W) -> S::W {
         match self.text {
             // SAFETY: a row of text is there, as nothing was written yet.
             Some(text) if const { !PART && loads_again::<S>() } => unsafe {

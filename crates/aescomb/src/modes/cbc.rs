@@ -81,7 +81,7 @@ impl Pass for Decrypt {
             #[inline(always)]
             || c.text_before(*chain, x),
         );
-        *chain = c.again(x);
+        *chain = c.text_again(x);
         y
     }
 }

@@ -62,9 +62,9 @@ impl Pass for Decrypt {
             Way::Encrypt,
             c.text_before(*feedback, x),
             #[inline(always)]
-            || c.again(x),
+            || c.text_again(x),
         );
-        *feedback = c.again(x);
+        *feedback = c.text_again(x);
         y
     }
 }

@@ -62,7 +62,7 @@ impl<const BITS: u32> Pass for Crypt<BITS> {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt_counter(*counter) ^ c.again(x);
+        let y = c.encrypt_counter(*counter) ^ c.text_again(x);
         *counter = count::<_, BITS>(*counter, c.stride());
         y
     }

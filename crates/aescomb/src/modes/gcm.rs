@@ -190,7 +190,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
         if !SEAL {
             Self::absorb(c, state, x, 0);
         }
-        let y = key_stream(c, state) ^ if SEAL { c.again(x) } else { x };
+        let y = key_stream(c, state) ^ if SEAL { c.text_again(x) } else { x };
         if SEAL {
             Self::absorb(c, state, c.within(y), 0);
         }

@@ -203,7 +203,7 @@ impl Pass for Crypt {
 
     #[inline(always)]
     fn step<C: Cipher>(c: &C, [counter]: &mut [C::W; 1], x: C::W, _: usize) -> C::W {
-        let y = c.encrypt(*counter) ^ c.again(x);
+        let y = c.encrypt(*counter) ^ c.text_again(x);
         *counter = counter.count32(c.stride());
         y
     }

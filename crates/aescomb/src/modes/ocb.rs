@@ -157,7 +157,7 @@ impl<const SEAL: bool> Pass for Crypt<SEAL> {
             #[inline(always)]
             |i| l(c, i),
         );
-        *sum = c.added(*sum, if SEAL { c.again(x) } else { y });
+        *sum = c.added(*sum, if SEAL { c.text_again(x) } else { y });
         y
     }
 
