@@ -133,7 +133,8 @@ impl Treatment {
             },
             tags: info.longest_tag(),
             data: (info.data_components > 0).then(|| data.clone()),
-            keys: Vec::new(),
+            // Keys that are moved to more memory would leave their bytes behind.
+            keys: Vec::with_capacity(keysets.iter().flat_map(Keyset::keys).count()),
             own: None,
             tokens: None,
             key_column: header.key_column.clone(),

@@ -33,11 +33,14 @@ pub(crate) fn many<K: AsRef<[u8]>>(
     mode: Mode,
     raw: &[K],
     table: &mut [Expanded],
-) {
-    for (raw, out) in raw.chunks(STEP).zip(table.chunks_mut(STEP)) {
+) -> Result<(), Error> {
+    let steps = raw.chunks(STEP).zip(table.chunks_mut(STEP));
+    for (step, (raw, out)) in steps.enumerate() {
         let mut refs: [&[u8]; STEP] = [&[]; STEP];
-        for (r, raw) in refs.iter_mut().zip(raw) {
+        for (i, (r, raw)) in refs.iter_mut().zip(raw).enumerate() {
             *r = raw.as_ref();
+            // Once more, as it need not be what it was.
+            check_key(mode, r).map_err(|e| e.at(step * STEP + i))?;
         }
         // Runs of one length are expanded together.
         let mut start = 0;
@@ -58,6 +61,7 @@ pub(crate) fn many<K: AsRef<[u8]>>(
             start += run;
         }
     }
+    Ok(())
 }
 
 /// Whether a mode takes a key.

@@ -215,7 +215,14 @@ impl Ff1 {
             let most = Allowed::AtMost(u32::MAX as usize);
             return Err(Error::new(Field::Count, count, most));
         };
-        self.keys.push(Key::new(key)?);
+        let key = Key::new(key)?;
+        if count == self.keys.capacity() {
+            // Keys that are moved to more memory would leave their bytes behind; these are wiped.
+            let mut more = Vec::with_capacity(2 * count + 1);
+            more.extend(self.keys.iter().cloned());
+            self.keys = more;
+        }
+        self.keys.push(key);
         Ok(place)
     }
 
@@ -355,8 +362,12 @@ impl Ff1 {
         let mut value = Vec::from(text);
         let offsets = [0, value.len()];
         let values = Values::in_place(&mut value, Layout::Offsets(&offsets)).tweak(tweak);
-        self.run(way, values)?;
-        Ok(value.into_iter().map(char::from).collect())
+        if let Err(error) = self.run(way, values) {
+            value.zeroize();
+            return Err(error);
+        }
+        // In the same memory: another copy would have to be wiped.
+        Ok(String::from_utf8(value).expect("an alphabet is of ASCII"))
     }
 
     fn run<T: Numeral, O: Offset>(

@@ -44,7 +44,7 @@ impl<M: TypedMode> Key<M> {
     ///
     /// # Errors
     /// Those of [`Key::new`], with the index of the first key that is refused; `table` is
-    /// unchanged then.
+    /// unchanged then (and empty if `as_ref` gave other bytes when it was asked again).
     pub fn expand_many<K: AsRef<[u8]>>(raw: &[K], table: &mut Vec<Key<M>>) -> Result<(), Error> {
         expand_many(Backend::preferred(false), M::MODE, raw, table)
     }
@@ -116,13 +116,21 @@ fn expand_many<M, K: AsRef<[u8]>>(
     table: &mut Vec<Key<M>>,
 ) -> Result<(), Error> {
     expand::check(mode, raw)?;
-    table.truncate(raw.len());
-    table.resize_with(raw.len(), || Key::of(Expanded::blank(mode)));
-    let table: *mut [Key<M>] = table.as_mut_slice();
+    // Not in the caller's table, which would have blank keys if the bytes of a key could not be read again.
+    let mut keys = core::mem::take(table);
+    // Keys that are moved to more memory would leave their bytes behind.
+    let kept = match raw.len() > keys.capacity() {
+        true => 0,
+        false => raw.len(),
+    };
+    keys.truncate(kept);
+    keys.resize_with(raw.len(), || Key::of(Expanded::blank(mode)));
+    let all: *mut [Key<M>] = keys.as_mut_slice();
     // SAFETY: a key is an expanded key.
     expand::many(backend, mode, raw, unsafe {
-        &mut *(table as *mut [Expanded])
-    });
+        &mut *(all as *mut [Expanded])
+    })?;
+    *table = keys;
     Ok(())
 }
 

@@ -1379,3 +1379,44 @@ fn names() {
         );
     }
 }
+
+/// The bytes of a key that are others, or cannot be had, when they are asked for again.
+struct Fickle {
+    asked: std::cell::Cell<usize>,
+    panics: bool,
+}
+
+impl AsRef<[u8]> for Fickle {
+    fn as_ref(&self) -> &[u8] {
+        match self.asked.replace(self.asked.get() + 1) {
+            0 => &[7; 16],
+            _ if self.panics => panic!("no key"),
+            _ => &[7; 20],
+        }
+    }
+}
+
+/// No key is left that was not expanded.
+#[test]
+fn keys_that_change_while_they_are_read() {
+    for panics in [false, true] {
+        let raw: Vec<Fickle> = (0..20)
+            .map(|_| Fickle {
+                asked: std::cell::Cell::new(0),
+                panics,
+            })
+            .collect();
+        let mut table = vec![AnyKey::for_mode(Mode::Ctr, &[1; 16]).expect("a key")];
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            AnyKey::expand_many_for(Mode::Ctr, &raw, &mut table)
+        }));
+        match done {
+            Ok(refused) => {
+                let error = refused.expect_err("other bytes");
+                assert_eq!((error.message, error.field), (Some(0), Field::KeyLength));
+            }
+            Err(_) => assert!(panics),
+        }
+        assert!(table.is_empty());
+    }
+}
