@@ -26,7 +26,7 @@ pub enum Backend {
     Vaes256,
     /// AES-NI on 128-bit registers: x86-64 with AES, PCLMULQDQ, SSSE3 and SSE4.1.
     Aesni,
-    /// Any CPU: constant-time bitsliced software.
+    /// Any CPU of 64 bits: constant-time bitsliced software.
     Portable,
 }
 

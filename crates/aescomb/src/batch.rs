@@ -113,7 +113,8 @@ impl<'a, O: Offset> Packed<'a, O> {
         }
     }
 
-    /// Nonce `i` is the `bytes` bytes from `i * stride` on.
+    /// Nonce `i` is the `bytes` bytes from `i * stride` on. The stride is at least `bytes`, so that no two
+    /// messages have one nonce.
     pub fn nonces(self, nonces: &'a [u8], bytes: usize, stride: usize) -> Self {
         Packed {
             nonces,
@@ -122,7 +123,7 @@ impl<'a, O: Offset> Packed<'a, O> {
         }
     }
 
-    /// Tag `i` is the `bytes` bytes from `i * stride` on. Not together with
+    /// Tag `i` is the `bytes` bytes from `i * stride` on, and the stride at least `bytes`. Not together with
     /// [`tags_attached`](Packed::tags_attached): a call refuses both.
     pub fn tags(self, tags: &'a mut [u8], bytes: usize, stride: usize) -> Self {
         Packed {

@@ -26,8 +26,8 @@ pub(crate) unsafe fn load(from: *const u8, len: usize) -> Block {
     // SAFETY: `from` is readable for `len` bytes, and every access below lies
     // inside them.
     unsafe {
-        let piece8 = |i: usize| from.add(i).cast::<u64>().read_unaligned();
-        let piece4 = |i: usize| u64::from(from.add(i).cast::<u32>().read_unaligned());
+        let piece8 = |i: usize| u64::from_le(from.add(i).cast::<u64>().read_unaligned());
+        let piece4 = |i: usize| u64::from(u32::from_le(from.add(i).cast::<u32>().read_unaligned()));
         let (low, high) = match len {
             16.. => (piece8(0), piece8(8)),
             // In two steps, as 8 bytes would be all bits.
@@ -55,10 +55,10 @@ pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
     // SAFETY: `to` is writable for `len` bytes, and every access below lies
     // inside them.
     unsafe {
-        let piece8 = |i: usize, x: u64| to.add(i).cast::<u64>().write_unaligned(x);
-        let piece4 = |i: usize, x: u64| to.add(i).cast::<u32>().write_unaligned(x as u32);
+        let piece8 = |i: usize, x: u64| to.add(i).cast::<u64>().write_unaligned(x.to_le());
+        let piece4 = |i: usize, x: u64| to.add(i).cast::<u32>().write_unaligned((x as u32).to_le());
         match len {
-            16.. => to.cast::<u128>().write_unaligned(word),
+            16.. => to.cast::<Block>().write_unaligned(*block),
             8..16 => {
                 piece8(0, low);
                 piece8(

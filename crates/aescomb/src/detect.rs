@@ -72,8 +72,10 @@ fn found() -> u8 {
     // XMM and YMM state; AVX2; VAES, VPCLMULQDQ
     if state & 0b110 == 0b110 && bits(seven.ebx, &[5]) && bits(seven.ecx, &[9, 10]) {
         found |= VAES256;
-        // opmask and ZMM state; BMI2, AVX-512 F, BW, VL; AVX-512 VBMI, GFNI
-        if state & 0b1110_0110 == 0b1110_0110
+        // opmask and ZMM state; FMA, F16C, which the compiler takes for granted with AVX-512 F; BMI2, AVX-512 F,
+        // BW, VL; AVX-512 VBMI, GFNI
+        if bits(one.ecx, &[12, 29])
+            && state & 0b1110_0110 == 0b1110_0110
             && bits(seven.ebx, &[8, 16, 30, 31])
             && bits(seven.ecx, &[1, 8])
         {

@@ -48,12 +48,15 @@
 //!
 //! # Building
 //!
-//! `no_std` with `alloc` if the default feature `std` is turned off. Optimise for
+//! For targets with pointers of 64 bits. `no_std` with `alloc` if the default feature `std` is turned off. Optimise for
 //! speed: `opt-level = "s"` or `"z"` makes the kernels 3 to 11 times as slow.
 #![no_std]
 #![deny(missing_docs)]
 // The contract of modes has parts that no standard mode needs.
 #![cfg_attr(not(feature = "research"), allow(dead_code))]
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("aescomb needs a target with pointers of 64 bits");
 
 extern crate alloc;
 #[cfg(feature = "threads")]

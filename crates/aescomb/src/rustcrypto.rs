@@ -51,7 +51,8 @@
 //!
 //! - A type is made from a key, not from a cipher: modes implement `KeyIvInit`, not
 //!   `InnerIvInit`, and only AEADs can be made `From` one of [`Aes`].
-//! - A message that an AEAD refuses to open leaves zeros in the destination.
+//! - A message whose tag is wrong leaves zeros in the destination; one that is refused before, as it is too long,
+//!   leaves it as it was.
 //! - An object holds an expanded key of 704 bytes.
 //! - Only what this library computes: big-endian counters of 128 and 32 bits, tags
 //!   of 8, 12 and 16 bytes for OCB, and no buffered form of CFB.

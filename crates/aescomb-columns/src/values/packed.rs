@@ -400,15 +400,15 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             written: memory,
         };
         let steps = ends.len().div_ceil(STEP);
-        for (i, ends) in ends.chunks(STEP).enumerate() {
+        // With what is in front of another result, the last end may be more than an offset can say.
+        let last = ends.len() - 1;
+        for (i, ends) in ends[..last].chunks(STEP).enumerate() {
             if fetch {
                 soon.fetch(i, steps);
             }
             offsets.extend(ends.iter().map(|end| *end - first + before));
         }
-        if let Some(last) = offsets.last_mut() {
-            *last = *last - before;
-        }
+        offsets.push(ends[last] - first);
         let mut front = 0;
         for flat in fronts() {
             // Fixed widths, as each is a few instructions then.

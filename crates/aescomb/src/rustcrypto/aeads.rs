@@ -303,7 +303,7 @@ aead! {
 aead! {
     /// GCM-SIV, nonce misuse-resistant: RFC 8452.
     ///
-    /// Keys of 16 or 32 bytes as `A` says; nonces of 12 bytes, which should not repeat
+    /// Keys of 16 or 32 bytes, or of 24, which the RFC does not have, as `A` says; nonces of 12 bytes, which should not repeat
     /// under a key: if one does, equal messages show, and nothing else. Tags of 16
     /// bytes. Texts and associated data of at most 2^36 bytes; otherwise
     /// [`Error`](super::Error).

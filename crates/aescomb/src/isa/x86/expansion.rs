@@ -419,10 +419,12 @@ pub(crate) unsafe fn expand<V: Vector>(raw: &[&[u8]], out: &mut [Expanded], whic
 
         // Lanes without a key of their own did key 0's work and store it again.
         let place = |f: fn(&mut Expanded) -> *mut u8, out: &mut [Expanded]| {
-            let mut to = [f(&mut out[0]); 4];
-            for (to, key) in to.iter_mut().zip(out) {
+            let mut to = [core::ptr::null_mut(); 4];
+            for (to, key) in to.iter_mut().zip(&mut *out) {
                 *to = f(key);
             }
+            let first = to[0];
+            to[out.len().min(4)..].fill(first);
             to
         };
         let to = match which {
