@@ -93,6 +93,9 @@ impl<M: MacMode> Key<M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// `tag` has as many bytes as the tag is to have, which are some of
+    /// [`Info::tag_bytes`](crate::Info::tag_bytes).
+    ///
     /// # Errors
     /// As [`Comb::mac`](crate::Comb::mac).
     #[inline(always)]

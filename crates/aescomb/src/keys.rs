@@ -119,11 +119,10 @@ fn expand_many<M, K: AsRef<[u8]>>(
     // Not in the caller's table, which would have blank keys if the bytes of a key could not be read again.
     let mut keys = core::mem::take(table);
     // Keys that are moved to more memory would leave their bytes behind.
-    let kept = match raw.len() > keys.capacity() {
-        true => 0,
-        false => raw.len(),
-    };
-    keys.truncate(kept);
+    if raw.len() > keys.capacity() {
+        keys.clear();
+    }
+    keys.truncate(raw.len());
     keys.resize_with(raw.len(), || Key::of(Expanded::blank(mode)));
     let all: *mut [Key<M>] = keys.as_mut_slice();
     // SAFETY: a key is an expanded key.

@@ -500,7 +500,7 @@ pub(crate) const fn has_registers<S: Isa>() -> bool {
 }
 
 /// Whether text is loaded again after the cipher, in rows of several registers. Of 16 there are too few for one row
-/// that is encrypted and another beside it; of 32 not, but there, too, it is a little faster (Ice Lake).
+/// that is encrypted and another beside it; of 32 not, but it is never slower there (Ice Lake).
 const fn loads_again<S: Isa>() -> bool {
     S::ROUNDS && has_registers::<S>()
 }

@@ -399,9 +399,9 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
             read: self.texts.span(0..self.count),
             written: memory,
         };
-        let steps = ends.len().div_ceil(STEP);
         // With what is in front of another result, the last end may be more than an offset can say.
         let last = ends.len() - 1;
+        let steps = last.div_ceil(STEP);
         for (i, ends) in ends[..last].chunks(STEP).enumerate() {
             if fetch {
                 soon.fetch(i, steps);
