@@ -1,8 +1,10 @@
-//! The check of a whole batch: a good one is found to be good by what all its jobs have in common and
-//! what any of them has, without a branch for any message.
+//! The check of a whole batch: a good one is found to be good by what its jobs have that the first has not,
+//! or have not that it has, without a branch for any message.
 //!
 //! ```text
-//! a member is the same in all jobs if all have the bits that any has
+//! differ = OR of (job XOR first); any job has a bit that is in first OR differ, all have one that is in
+//!          first AND NOT differ
+//! a member is the same in all jobs if it has no bit in differ
 //! a pointer is there in all if they have a bit in common, and mostly only then
 //! a text and a result are apart if their distance, less their lengths, is not below zero
 //! ```
@@ -13,7 +15,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Line;
-use super::registers::{Ends, Members, Narrow, Pair};
+use super::registers::{Ends, Members, Narrow, Numbers, Pair};
 use super::{Attached, NOT_SHORT, Rules, SIGN, Vectors};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Isa;
@@ -37,9 +39,11 @@ const _: () = {
         assert!(places[i] == i);
         i += 1;
     }
-    // Then come four numbers of 4 bytes.
+    // Then come four numbers of 4 bytes, an opened length and the key.
     assert!(offset_of!(Job, nonce_len) == 8 * WORD);
     assert!(offset_of!(Job, component_count) == 8 * WORD + 12);
+    assert!(offset_of!(Job, opened_len) == 8 * WORD + 16);
+    assert!(offset_of!(Job, key) == 9 * WORD + 16);
     // What is written ends a job. Two of these members are written as one.
     let written = [
         offset_of!(Job, status),
@@ -148,15 +152,16 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
         _ => (0, 0),
     };
     let least = rules.least.wrapping_add(shorter);
-    // What all jobs have, and what any has.
-    let (mut all, mut any) = (M::of([usize::MAX; 8]), M::of([0; 8]));
-    // Bits of lengths without tags, differences below zero, and differences from the first.
+    // SAFETY: the caller's; there is a job.
+    let (members, numbers) = unsafe { (M::load(first.cast()), M::Numbers::load(first)) };
+    // Differences from the first.
+    let (mut differ, mut other_numbers) = (M::of([0; 8]), M::Numbers::NONE);
+    let mut other_components = 0;
+    // Bits of lengths without tags, and differences below zero.
     let (mut lengths, mut below, mut overlaps) = (0, 0, 0);
-    let (mut keys, mut other_components) = (0, 0);
-    let (mut differ, mut moved) = (Pair::NONE, Pair::NONE);
+    let mut moved = Pair::NONE;
     // SAFETY: the caller's.
     unsafe {
-        let numbers = Pair::load((&raw const (*first).nonce_len).cast());
         let components = (*first).components;
         // The place of the key and components, as one number: good jobs all have data or none.
         let (place, number) = match cfg!(target_endian = "little") {
@@ -169,8 +174,8 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
         let end = first.add(count);
         let mut job = first;
         while job < end {
-            let members = M::load(job.cast());
-            (all, any) = (all.and(members), any.or(members));
+            let of_job = M::load(job.cast());
+            differ = differ.or(of_job.xor(members));
             // From memory: LLVM would take it out of a register, by two instructions that wait for the
             // same ports as those of vectors.
             let src_len = match KIND {
@@ -178,14 +183,14 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
                 _ => (&raw const (*job).src_len).read_volatile(),
             };
             let len = src_len.wrapping_sub(shorter);
+            // Looked at where there are results.
             let written = match KIND {
-                READ_ONLY => 0,
                 GENERAL => rules.written(len).wrapping_add(longer),
                 _ => src_len,
             };
             if KIND == IN_PLACE || KIND == IN_PLACE_FROM {
                 let result = Pair::load((&raw const (*job).dst).cast());
-                moved = moved.or(members.text().xor(result));
+                moved = moved.or(of_job.text().xor(result));
             }
             if KIND == IN_PLACE_FROM {
                 below |= src_len.wrapping_sub(least);
@@ -201,13 +206,11 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             if KIND == GENERAL {
                 lengths |= len;
             }
-            let of_job = Pair::load((&raw const (*job).nonce_len).cast());
-            differ = differ.or(of_job.xor(numbers));
-            keys |= (*job).key.addr();
+            other_numbers = other_numbers.or(M::Numbers::load(job).xor(numbers));
             if !FOREIGN {
                 other_components |= (*job).components ^ components;
             }
-            ends.put::<FOREIGN>(job, written, len);
+            ends.put::<FOREIGN>(job, (KIND != READ_ONLY).then_some(written), len);
             job = job.add(1);
         }
     }
@@ -218,14 +221,14 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
         of_members[SRC_LEN] = NOT_SHORT | rules.clear;
     }
     let mut bad = lengths & (NOT_SHORT | rules.clear) | (below | overlaps) & SIGN;
+    let any = members.or(differ);
     bad |= any.and(M::of(of_members)).there();
-    bad |= usize::from(differ.any() | moved.any());
     // The first has no key of its own where there are others.
-    bad |= if one_key { keys } else { 0 } | other_components as usize;
+    bad |= usize::from(other_numbers.any(one_key) | moved.any()) | other_components as usize;
     if FOREIGN {
         // Those of which all have a bit, and mostly all that all have.
         let pointers = Pointers {
-            all: all.there(),
+            all: any.xor(differ).there(),
             any: any.there(),
         };
         if pointers.bad(rules, attached) != 0 {
@@ -233,7 +236,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             bad |= usize::from(unsafe { Pointers::are_bad((first, count), rules, attached) });
         }
     }
-    let other = all.xor(any).there();
+    let other = differ.there();
     let alike = |place: usize| other >> place & 1 == 0;
     (bad == 0).then_some((alike(SRC_LEN), alike(DATA_LEN)))
 }

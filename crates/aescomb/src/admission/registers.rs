@@ -1,4 +1,4 @@
-//! Registers of what batches are checked by: 16 bytes of a job, and its first eight members.
+//! Registers of what batches are checked by: the first eight members of a job, and what comes after them.
 //!
 //! `unsafe` here rests on the callers of loads, and on the token of AVX-512, inside whose `enter`
 //! [`Line`] is used.
@@ -9,6 +9,8 @@ use crate::status::Status;
 
 /// The first eight members of a job: pointers and lengths.
 pub(super) trait Members: Copy {
+    /// What comes after them.
+    type Numbers: Numbers;
     /// What goes to the last four members.
     type Ends: Ends;
     fn of(members: [usize; 8]) -> Self;
@@ -24,17 +26,80 @@ pub(super) trait Members: Copy {
     fn there(self) -> usize;
 }
 
+/// What a job has after its first eight members, up to its key.
+pub(super) trait Numbers: Copy {
+    const NONE: Self;
+    /// # Safety
+    /// There is a job, and the token of the members is entered.
+    unsafe fn load(job: *const Job) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    /// Whether any bit is set of the four numbers or, if `keys` are looked at, of the key.
+    fn any(self, keys: bool) -> bool;
+}
+
+/// Numbers and key without AVX-512.
+#[derive(Clone, Copy)]
+pub(super) struct NarrowNumbers {
+    numbers: Pair,
+    key: usize,
+}
+
+impl Numbers for NarrowNumbers {
+    const NONE: Self = NarrowNumbers {
+        numbers: Pair::NONE,
+        key: 0,
+    };
+
+    #[inline(always)]
+    unsafe fn load(job: *const Job) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            NarrowNumbers {
+                numbers: Pair::load((&raw const (*job).nonce_len).cast()),
+                key: (*job).key.addr(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        NarrowNumbers {
+            numbers: self.numbers.or(other.numbers),
+            key: self.key | other.key,
+        }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        NarrowNumbers {
+            numbers: self.numbers.xor(other.numbers),
+            key: self.key ^ other.key,
+        }
+    }
+
+    #[inline(always)]
+    fn any(self, keys: bool) -> bool {
+        self.numbers.any() | (keys & (self.key != 0))
+    }
+}
+
 /// What a call writes to the last four members of jobs, one after the other.
 pub(super) trait Ends: Copy {
     /// `own`: the number that key index and components of the first job are, `step`: what is added to it
     /// for each job after that.
     fn new(own: u64, step: u64) -> Self;
-    /// Writes that the next job is done, with `written` bytes of result; of a `FOREIGN` one also the
-    /// members that are the engine's own.
+    /// Writes that the next job is done, with `written` bytes of result, if a result is written; of a
+    /// `FOREIGN` one also the members that are the engine's own.
     ///
     /// # Safety
     /// It is there and nobody else's, and the token of the members is entered.
-    unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize);
+    unsafe fn put<const FOREIGN: bool>(
+        &mut self,
+        job: *mut Job,
+        written: Option<usize>,
+        len: usize,
+    );
 }
 
 /// Ends without AVX-512: a store for each member.
@@ -51,10 +116,15 @@ impl Ends for NarrowEnds {
     }
 
     #[inline(always)]
-    unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize) {
+    unsafe fn put<const FOREIGN: bool>(
+        &mut self,
+        job: *mut Job,
+        written: Option<usize>,
+        len: usize,
+    ) {
         // SAFETY: the caller's; key index and components are one number of 8 bytes.
         unsafe {
-            (*job).written.write(written);
+            (*job).written.write(written.unwrap_or(0));
             (*job).status.write(Status::Done);
             if FOREIGN {
                 (*job).len = len;
@@ -95,7 +165,7 @@ pub(super) type Narrow = [usize; 8];
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Ends, Members, NarrowEnds};
+    use super::{Ends, Members, NarrowEnds, NarrowNumbers, Numbers};
     use crate::job::Job;
     use crate::status::Status;
     use core::arch::x86_64::*;
@@ -144,6 +214,7 @@ mod x86 {
     }
 
     impl Members for [Pair; 4] {
+        type Numbers = NarrowNumbers;
         type Ends = NarrowEnds;
 
         #[inline(always)]
@@ -218,23 +289,66 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn put<const FOREIGN: bool>(&mut self, job: *mut Job, written: usize, len: usize) {
+        unsafe fn put<const FOREIGN: bool>(
+            &mut self,
+            job: *mut Job,
+            written: Option<usize>,
+            len: usize,
+        ) {
             // SAFETY: the caller's; that they are four members of 8 bytes is asserted.
             unsafe {
                 let place = &raw mut (*job).written;
-                let all = _mm256_mask_set1_epi64(self.ends, 1, written as i64);
+                let all = match written {
+                    Some(written) => _mm256_mask_set1_epi64(self.ends, 1, written as i64),
+                    None => self.ends,
+                };
                 if FOREIGN {
                     let all = _mm256_mask_set1_epi64(all, 4, len as i64);
                     _mm256_storeu_si256(place.cast(), all);
+                    self.ends = _mm256_add_epi64(self.ends, self.step);
                 } else {
                     _mm_storeu_si128(place.cast(), _mm256_castsi256_si128(all));
                 }
-                self.ends = _mm256_add_epi64(self.ends, self.step);
             }
         }
     }
 
+    /// 32 bytes: four numbers, an opened length and the key.
+    #[derive(Clone, Copy)]
+    pub(crate) struct LineNumbers(__m256i);
+
+    impl Numbers for LineNumbers {
+        // SAFETY: any bytes are one.
+        const NONE: Self = LineNumbers(unsafe { transmute::<[u64; 4], __m256i>([0; 4]) });
+
+        #[inline(always)]
+        unsafe fn load(job: *const Job) -> Self {
+            // SAFETY: the caller's; that they are side by side is asserted.
+            LineNumbers(unsafe { _mm256_loadu_si256((&raw const (*job).nonce_len).cast()) })
+        }
+
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            // SAFETY: the members' token is entered where any is loaded.
+            LineNumbers(unsafe { _mm256_or_si256(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            // SAFETY: as above.
+            LineNumbers(unsafe { _mm256_xor_si256(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn any(self, keys: bool) -> bool {
+            // SAFETY: as above.
+            let there = unsafe { _mm256_test_epi64_mask(self.0, self.0) };
+            there & (0b0011 | u8::from(keys) << 3) != 0
+        }
+    }
+
     impl Members for Line {
+        type Numbers = LineNumbers;
         type Ends = LineEnds;
 
         #[inline(always)]
@@ -283,7 +397,7 @@ mod x86 {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod plain {
-    use super::{Members, NarrowEnds};
+    use super::{Members, NarrowEnds, NarrowNumbers};
     use core::ops::{BitAnd, BitOr, BitXor};
 
     /// 16 bytes.
@@ -319,6 +433,7 @@ mod plain {
     }
 
     impl Members for [usize; 8] {
+        type Numbers = NarrowNumbers;
         type Ends = NarrowEnds;
 
         #[inline(always)]
