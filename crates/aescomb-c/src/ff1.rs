@@ -8,11 +8,18 @@
 use crate::error::{Fault, aescomb_code, aescomb_error, guarded};
 use crate::message::{bytes, check_count, checked};
 use crate::mode::name_of;
-use crate::packed::{aescomb_layout, column, layout, wrong_kind};
+use crate::packed::{LayoutNames, aescomb_layout, column, layout, wrong_kind};
 use aescomb::ff1::{Ff1, Numeral, Values};
 use aescomb::{Allowed, Backend, Offset, Op};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
+
+const VALUES: LayoutNames = [c"layout", c"layout.starts", c"layout.lengths"];
+const TWEAKS: LayoutNames = [
+    c"tweak_layout",
+    c"tweak_layout.starts",
+    c"tweak_layout.lengths",
+];
 
 /// FF1 of SP 800-38G revision 1 with one radix, under one key or several. It never changes: any
 /// number of threads and calls may use it at the same time.
@@ -177,8 +184,8 @@ unsafe fn run<T: Numeral, O: Offset>(
     let names = (c"dst", c"dst_len", AESCOMB_OUTPUT_LENGTH);
     sized(dst.is_null(), values.dst_len, names)?;
     // SAFETY: the caller says so.
-    let Some(places) = (unsafe { layout::<O>(&values.layout, n, c"layout")? }) else {
-        return Err(wrong_kind(0, c"layout", Allowed::Between(1, 3)));
+    let Some(places) = (unsafe { layout::<O>(&values.layout, n, VALUES)? }) else {
+        return Err(wrong_kind(0, VALUES[0], Allowed::Between(1, 3)));
     };
     let (from, to) = (src.addr(), dst.addr());
     let room = values.dst_len * size;
@@ -228,7 +235,7 @@ unsafe fn run<T: Numeral, O: Offset>(
     // SAFETY: as above.
     let tweaks = unsafe { bytes(values.tweaks, values.tweaks_len) };
     // SAFETY: as above.
-    let given = match unsafe { layout(&values.tweak_layout, n, c"tweak_layout")? } {
+    let given = match unsafe { layout(&values.tweak_layout, n, TWEAKS)? } {
         Some(layout) => given.tweaks(tweaks, layout),
         None => given.tweak(tweaks),
     };

@@ -133,17 +133,28 @@ pub(crate) unsafe fn column<'a, T>(
     Ok(unsafe { std::slice::from_raw_parts(p, count) })
 }
 
+/// A member that is a layout, and that one's columns.
+pub(crate) type LayoutNames = [&'static CStr; 3];
+
+const SRC: LayoutNames = [c"src_layout", c"src_layout.starts", c"src_layout.lengths"];
+const DST: LayoutNames = [c"dst_layout", c"dst_layout.starts", c"dst_layout.lengths"];
+const DATA: LayoutNames = [
+    c"data_layout",
+    c"data_layout.starts",
+    c"data_layout.lengths",
+];
+
 /// # Safety
 /// The columns must be NULL or have `count` entries, of offsets one more.
 pub(crate) unsafe fn layout<'a, O>(
     layout: &aescomb_layout,
     count: usize,
-    name: &'static CStr,
+    [name, of_starts, of_lengths]: LayoutNames,
 ) -> Result<Option<Layout<'a, O>>, Fault> {
     // SAFETY: the caller says so.
-    let starts = |n| unsafe { column(layout.starts, n, c"starts") };
+    let starts = |n| unsafe { column(layout.starts, n, of_starts) };
     // SAFETY: as above.
-    let lengths = || unsafe { column(layout.lengths, count, c"lengths") };
+    let lengths = || unsafe { column(layout.lengths, count, of_lengths) };
     use aescomb_layout_kind::*;
     Ok(Some(match layout.kind {
         k if k == AESCOMB_LAYOUT_NONE as u32 => return Ok(None),
@@ -206,12 +217,12 @@ unsafe fn packed<O: Offset>(
     // SAFETY: the caller says so.
     let text = unsafe { Text::from_raw(batch.src, batch.src_len, batch.dst, batch.dst_len) };
     // SAFETY: as above.
-    let Some(src_layout) = (unsafe { layout::<O>(&batch.src_layout, n, c"src_layout")? }) else {
-        return Err(wrong_kind(0, c"src_layout", Allowed::Between(1, 3)));
+    let Some(src_layout) = (unsafe { layout::<O>(&batch.src_layout, n, SRC)? }) else {
+        return Err(wrong_kind(0, SRC[0], Allowed::Between(1, 3)));
     };
     let mut given = Packed::new(text, src_layout);
     // SAFETY: as above.
-    if let Some(layout) = unsafe { layout(&batch.dst_layout, n, c"dst_layout")? } {
+    if let Some(layout) = unsafe { layout(&batch.dst_layout, n, DST)? } {
         given = given.output(layout);
     }
     if batch.nonce_len > 0 {
@@ -246,7 +257,7 @@ unsafe fn packed<O: Offset>(
         };
     }
     // SAFETY: as above.
-    if let Some(layout) = unsafe { layout(&batch.data_layout, n, c"data_layout")? } {
+    if let Some(layout) = unsafe { layout(&batch.data_layout, n, DATA)? } {
         checked(
             batch.data.is_null(),
             batch.data_len,

@@ -1030,6 +1030,31 @@ fn given_associated_data_must_be_given_again() {
     assert!(matches!(open(Some(&spec("theirs"))), Err(Error::Value(_))));
 }
 
+/// Associated data so long that it is not repeated for as many values as are done at a time: the
+/// same for each, alone, too.
+#[test]
+fn long_associated_data() {
+    let names: Vec<_> = (0..11).map(|i| format!("name {i}")).collect();
+    let batch = batch(Arc::new(StringArray::from(names)));
+    let keys = [keyset("aes-256-gcm")];
+    let data = "associated ".repeat(30_000);
+    let spec = Spec::from_json(&format!(
+        r#"{{"dataset": "tests", "columns": {{"value": {{"format": "spark",
+            "encryption": "randomized", "associated_data": "{data}"}}}}}}"#
+    ))
+    .unwrap();
+    let cipher = Cipher::new(&spec, &keys, &batch.schema()).unwrap();
+    let encrypted = cipher.encrypt(&batch).unwrap();
+    let cipher = Cipher::of_schema(&encrypted.schema(), Some(&spec), &keys).unwrap();
+    let (back, _) = cipher.decrypt(&encrypted, OnFailure::Stop).unwrap();
+    assert_eq!(back, batch);
+    for i in 0..batch.num_rows() {
+        let one = encrypted.slice(i, 1);
+        let (back, _) = cipher.decrypt(&one, OnFailure::Stop).unwrap();
+        assert_eq!(back, batch.slice(i, 1));
+    }
+}
+
 /// Values that others have encrypted, by a spec alone.
 #[test]
 fn old_data_in_ecb() {

@@ -579,12 +579,8 @@ impl<'k> Call<'k> {
             };
             return wrong(Field::NonceLength, job.nonce_len as usize, allowed);
         }
-        if rules.tag >> job.tag_len.min(31) & 1 == 0 {
-            let allowed = match info.tag_bytes {
-                [] => Allowed::Nothing,
-                list => Allowed::OneOf(list),
-            };
-            return wrong(Field::TagLength, job.tag_len as usize, allowed);
+        if let Some(refusal) = self.tag_refusal(job) {
+            return Some(refusal);
         }
         if rules.makes_tags() && job.tag_attached == RECEIVED {
             return wrong(Field::Tag, Given::Nothing, Allowed::Nothing);
@@ -652,6 +648,16 @@ impl<'k> Call<'k> {
         }
     }
 
+    /// What is wrong with the length of a message's tag, if anything.
+    fn tag_refusal(&self, job: &Job) -> Option<Error> {
+        let allowed = match self.rules.info.tag_bytes {
+            _ if self.rules.takes_tag(job.tag_len) => return None,
+            [] => Allowed::Nothing,
+            list => Allowed::OneOf(list),
+        };
+        Some(Error::new(Field::TagLength, job.tag_len as usize, allowed))
+    }
+
     /// The length of a job without its tag, which is part of its text, and how many bytes
     /// longer its result is for it.
     fn without_tag(&self, job: &Job) -> Result<(usize, usize), Error> {
@@ -660,6 +666,9 @@ impl<'k> Call<'k> {
         } = *job;
         let bytes = job.tag_len as usize;
         let wrong = |field, given, least| Err(Error::new(field, given, Allowed::AtLeast(least)));
+        if let Some(refusal) = self.tag_refusal(job) {
+            return Err(refusal);
+        }
         match self.op {
             Op::Seal => {
                 let needed = self.rules.written(src_len).saturating_add(bytes);
@@ -674,9 +683,8 @@ impl<'k> Call<'k> {
                 }
                 apart(job, src_len, src_len - bytes)?;
             }
-            // A mode without tags refuses it by its length; a tag that is the text's
-            // neighbour makes no sense for a MAC.
-            _ => return Err(Error::new(Field::TagLength, bytes, Allowed::Nothing)),
+            // A tag that is the text's neighbour makes no sense for a MAC.
+            _ => return Err(Error::new(Field::Tag, bytes, Allowed::Nothing)),
         }
         let Attached { shorter, longer } = self.rules.attached(bytes);
         Ok((src_len - shorter, longer))

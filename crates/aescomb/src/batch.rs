@@ -2,7 +2,7 @@
 
 use crate::admission::{Bounds, Call, SIGN, in_vectors, is_short};
 use crate::block::Aligned;
-use crate::error::{Allowed, Error, Field};
+use crate::error::{Allowed, Error, Field, Given};
 use crate::expanded::Expanded;
 use crate::job::{ATTACHED, Alike, Job, RECEIVED, SHORT_STRETCH, disjoint, not_by_vectors};
 use crate::key_set::KeySet;
@@ -500,7 +500,7 @@ impl<O: Offset> sealed::Parts for Packed<'_, O> {
             let written = self
                 .describe(call, i)
                 .and_then(|job| admission.admit(&job))
-                .map_err(|e| e.at(i))?;
+                .map_err(|e| self.as_given(i, e).at(i))?;
             self.report(i, Status::Done, written);
         }
         Ok(Alike::new(false, false, call.has_shared_key()))
@@ -913,6 +913,17 @@ impl<O: Offset> Packed<'_, O> {
             for (job, len) in jobs.iter_mut().zip(&lengths[first..]) {
                 job.opened_len = len.get().unwrap_or(usize::MAX);
             }
+        }
+    }
+
+    /// An error about message `i` with what the columns have: no job says that an opened length is below 0.
+    fn as_given(&self, i: usize, error: Error) -> Error {
+        match (error.field, self.opened_lens) {
+            (Field::OpenedLength, Some(lengths)) => {
+                let given = lengths[i].get().map_or(Given::Negative, Given::Number);
+                Error { given, ..error }
+            }
+            _ => error,
         }
     }
 

@@ -171,7 +171,8 @@ pub enum Field {
     Operation,
     /// Length of a nonce (initialisation vector, initial counter block) in bytes.
     NonceLength,
-    /// A received tag, which is only read, where the operation writes one; or a number of
+    /// A received tag, which is only read, where the operation writes one; an attached tag of so
+    /// many bytes, where the operation neither seals nor opens; or a number of
     /// [`Job::tag_attached`](crate::ffi::Job::tag_attached) that says nothing.
     Tag,
     /// Length of a tag in bytes.
@@ -336,6 +337,9 @@ impl fmt::Display for Error {
             Field::NonceLength => write!(f, "nonce of {given} bytes; allowed: {allowed}"),
             Field::Tag if *given == Given::Nothing => {
                 f.write_str("a received tag, which is only read; the operation writes one")
+            }
+            Field::Tag if *allowed == Allowed::Nothing => {
+                write!(f, "attached tag of {given} bytes; allowed: {allowed}")
             }
             Field::Tag => write!(f, "tag_attached {given}; allowed: {allowed}"),
             Field::TagLength => write!(f, "tag of {given} bytes; allowed: {allowed}"),

@@ -281,8 +281,9 @@ static void packed(void) {
     SPOILT_PACKED(b->dst = NULL, AESCOMB_POINTER, "dst", AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->nonces = NULL, AESCOMB_POINTER, "nonces", AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->tags = NULL, AESCOMB_POINTER, "tags", AESCOMB_NO_MESSAGE);
-    SPOILT_PACKED(b->src_layout.starts = NULL, AESCOMB_POINTER, "starts", AESCOMB_NO_MESSAGE);
-    SPOILT_PACKED(b->src_layout.starts = (char *)offsets + 1, AESCOMB_POINTER, "starts",
+    SPOILT_PACKED(b->src_layout.starts = NULL, AESCOMB_POINTER, "src_layout.starts",
+                  AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->src_layout.starts = (char *)offsets + 1, AESCOMB_POINTER, "src_layout.starts",
                   AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->src_layout.kind = AESCOMB_LAYOUT_NONE, AESCOMB_LAYOUT, "src_layout",
                   AESCOMB_NO_MESSAGE);

@@ -29,6 +29,9 @@ pub const PIECE: usize = 1024;
 /// second-level cache, and is in memory that was used before.
 pub const STRETCH: usize = 4 * PIECE;
 
+/// Bytes of associated data that is the same for all messages and that is repeated for a piece.
+const REPEATED: usize = 1 << 20;
+
 /// Rows of long values that are done at a time, at least.
 const LEAST: usize = PIECE / 4;
 
@@ -305,19 +308,21 @@ pub struct Columns<'a, O: Clone> {
 pub enum Data<'a, O: Clone> {
     /// That of each message.
     Each(Values<'a, O>),
-    /// The same for all messages, as often as a piece may have messages.
-    Same(Values<'a, O>),
+    /// The same for all messages, as often as a piece may have messages, which is so often.
+    Same(Values<'a, O>, usize),
 }
 
 impl<O: Offset + OffsetSizeTrait> Data<'_, O> {
     /// For so many messages.
     pub fn same(data: &[u8], count: usize) -> Self {
-        let count = count.min(PIECE);
+        let most = (REPEATED / data.len().max(1)).clamp(1, PIECE);
+        let count = count.min(most);
         let offsets: Vec<O> = (0..=count).map(|i| O::usize_as(i * data.len())).collect();
-        Data::Same(Values {
+        let values = Values {
             bytes: data.repeat(count).into(),
             places: Places::Offsets(offsets.into()),
-        })
+        };
+        Data::Same(values, count)
     }
 }
 
@@ -326,8 +331,18 @@ impl<O: OffsetSizeTrait> Data<'_, O> {
     pub fn part(&self, messages: Range<usize>) -> Data<'_, O> {
         match self {
             Data::Each(values) => Data::Each(values.part(messages)),
-            // That of a piece.
-            Data::Same(values) => Data::Same(values.part(0..PIECE.min(messages.len()))),
+            Data::Same(values, count) => {
+                let count = messages.len().min(*count);
+                Data::Same(values.part(0..count), count)
+            }
+        }
+    }
+
+    /// Messages that a piece may have.
+    fn piece(&self) -> usize {
+        match self {
+            Data::Each(_) => PIECE,
+            Data::Same(_, count) => (*count).max(1),
         }
     }
 }
@@ -538,8 +553,9 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
         let judged = padded || matches!(op, Op::Open | Op::Verify);
         let mut results = vec![MessageResult::default(); if judged { n.min(PIECE) } else { 0 }];
         let mut done = Done::default();
-        for start in share.clone().step_by(PIECE) {
-            let end = share.end.min(start + PIECE);
+        let piece = self.data.as_ref().map_or(PIECE, Data::piece);
+        for start in share.clone().step_by(piece) {
+            let end = share.end.min(start + piece);
             // In the share.
             let own = start - share.start..end - share.start;
             let texts = self.texts.places.piece(start..end);
@@ -565,7 +581,7 @@ impl<O: Offset + OffsetSizeTrait> Columns<'_, O> {
                 Some(Data::Each(data)) => {
                     batch = batch.associated_data(&data.bytes, data.places.piece(start..end));
                 }
-                Some(Data::Same(data)) => {
+                Some(Data::Same(data, _)) => {
                     batch = batch.associated_data(&data.bytes, data.places.piece(0..end - start));
                 }
             }

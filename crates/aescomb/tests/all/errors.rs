@@ -369,15 +369,18 @@ fn rows(mode: Mode, op: Op) -> Vec<Row> {
     // Tags at the ends of texts, to which they belong.
     refusals! { rows, mode, op:
         cipher, TagLength, [4, 16], Nothing, |m, n| m.append(n, 48, 80);
-        mac, TagLength, [4, 16], Nothing, |m, n| m.append(n, 48, 80);
+        mac, Tag, [4, 16], Nothing, |m, n| m.append(n, 48, 80);
         mac, TagLength, [0], OneOf(tags), |m, n| m.append(n, 48, 80);
         seals, TagLength, 0..18, OneOf(tags), |m, n| m.append(n, 48, 80);
         opens, TagLength, 0..18, OneOf(tags), |m, n| m.append(n, 48 + n, 80);
         seals, Overlap, [32], Nothing, |m, _| { m.within(48, 32, 16, 48); m.attached = Some(16) };
         opens, Overlap, [32], Nothing, |m, _| { m.within(16, 48, 48, 32); m.attached = Some(16) };
         seals, OutputLength, [48], AtLeast(64), |m, _| (m.dst, m.attached) = (None, Some(16));
+        // Whatever room there is.
+        seals, TagLength, [18, 33], OneOf(tags), |m, n| m.append(n, 48, 48);
+        opens, TagLength, [18, 33], OneOf(tags), |m, n| m.append(n, 17, 80);
         // So many are said as the most that are told apart.
-        seals, OutputLength, [80], AtLeast(48 + far), |m, n| m.append(usize::MAX, 48, n);
+        seals, TagLength, [far], OneOf(tags), |m, _| m.append(usize::MAX, 48, 80);
     }
     let least = info.encrypted_len(0);
     for tag in tags.iter().copied().filter(|_| aead) {
@@ -437,7 +440,7 @@ const TEXTS: &[(Mode, Op, &str)] = &[
     (Mode::Siv, Op::Open, "tag of 12 bytes; allowed: 16"),
     (Mode::Gcm, Op::Seal, "destination of 48 bytes; allowed: at least 64"),
     (Mode::Gcm, Op::Open, "text of 15 bytes; allowed: at least 16"),
-    (Mode::Cmac, Op::Mac, "tag of 16 bytes; allowed: none"),
+    (Mode::Cmac, Op::Mac, "attached tag of 16 bytes; allowed: none"),
     (Mode::Gcm, Op::Seal, "a received tag, which is only read; the operation writes one"),
     (Mode::Siv, Op::Seal, "associated data of 127 components; allowed: at most 125"),
     (Mode::Ocb, Op::Open, "associated data of 2 components; allowed: at most 1"),
@@ -1026,6 +1029,37 @@ fn columns_of_one() {
                 let want = aescomb_ref::encrypt("cbc", &raw, &[5; 16], &paint(16, 1));
                 assert!(len == 16 && Some(data) == want);
             }
+        }
+    }
+}
+
+/// Lengths of opened messages below 0, which are refused where a mode asks for them.
+#[test]
+fn opened_lengths_below_0() {
+    for (mode, refused) in [(Mode::Julius, true), (Mode::Gcm, false)] {
+        let key = &table(mode)[0];
+        let mut sealed = paint(32, 1);
+        let before = sealed.clone();
+        let mut results = [MessageResult::default(); 2];
+        let offsets = Layout::Offsets(&[0i32, 16, 32]);
+        let mut batch = Packed::new(Text::in_place(&mut sealed), offsets)
+            .nonces(N, mode.info().usual_nonce(), 16)
+            .received_tags(&N[..32], 16, 16)
+            .opened_lens(&[16, -5])
+            .results(&mut results);
+        match Comb::new().open(key, &mut batch) {
+            Err(OpenError::Refused(error)) => {
+                let allowed = Allowed::Between(1, 16);
+                expect(
+                    error,
+                    Some(1),
+                    Field::OpenedLength,
+                    Given::Negative,
+                    allowed,
+                );
+                assert!(refused && sealed == before);
+            }
+            other => assert!(!refused, "{other:?}"),
         }
     }
 }
