@@ -104,7 +104,8 @@ enum aescomb_code
      */
     AESCOMB_NONCE_LENGTH = 10,
     /**
-     * Tag of a length that the mode does not take; in bytes.
+     * Tag of a length that the mode does not take; or, if `field` is "tag_attached", a tag of a
+     * MAC that is attached to its text; in bytes.
      */
     AESCOMB_TAG_LENGTH = 11,
     /**
@@ -443,7 +444,8 @@ typedef struct aescomb_error {
      */
     size_t message;
     /**
-     * Name of the parameter or member that is wrong, such as "nonce_len". Static.
+     * Name of the parameter or member that is wrong, such as "nonce_len" or
+     * "src_layout.starts". Static.
      */
     const char *field;
     /**

@@ -39,7 +39,8 @@ pub enum aescomb_code {
     AESCOMB_OPERATION = 9,
     /// Nonce of a length that the mode does not take; in bytes.
     AESCOMB_NONCE_LENGTH = 10,
-    /// Tag of a length that the mode does not take; in bytes.
+    /// Tag of a length that the mode does not take; or, if `field` is "tag_attached", a tag of a
+    /// MAC that is attached to its text; in bytes.
     AESCOMB_TAG_LENGTH = 11,
     /// Text of a length that the mode does not take; in bytes.
     AESCOMB_TEXT_LENGTH = 12,
@@ -134,7 +135,8 @@ pub struct aescomb_error {
     pub allowed: aescomb_allowed,
     /// Place of the message in its batch, from 0, or `AESCOMB_NO_MESSAGE`.
     pub message: usize,
-    /// Name of the parameter or member that is wrong, such as "nonce_len". Static.
+    /// Name of the parameter or member that is wrong, such as "nonce_len" or
+    /// "src_layout.starts". Static.
     pub field: *const c_char,
     /// What was given, in the unit of the code.
     pub given: usize,

@@ -196,11 +196,16 @@ pub(crate) fn is_zen() -> bool {
 /// Rapids they take one.
 #[inline(always)]
 pub(crate) fn has_slow_products() -> bool {
+    is_ice_lake() || is_zen()
+}
+
+/// Whether this CPU is known to be Intel Ice Lake.
+#[inline(always)]
+pub(crate) fn is_ice_lake() -> bool {
     #[cfg(target_arch = "x86_64")]
-    if detect::ice_lake() {
-        return true;
-    }
-    is_zen()
+    return detect::ice_lake();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 impl fmt::Display for Backend {

@@ -916,7 +916,7 @@ impl<O: Offset> Packed<'_, O> {
         }
     }
 
-    /// An error about message `i` with what the columns have: no job says that an opened length is below 0.
+    /// An error about message `i`, with the opened length that was given: a job cannot hold one below 0.
     fn as_given(&self, i: usize, error: Error) -> Error {
         match (error.field, self.opened_lens) {
             (Field::OpenedLength, Some(lengths)) => {

@@ -58,6 +58,7 @@ pub(crate) unsafe fn store(block: &Block, to: *mut u8, len: usize) {
         let piece8 = |i: usize, x: u64| to.add(i).cast::<u64>().write_unaligned(x.to_le());
         let piece4 = |i: usize, x: u64| to.add(i).cast::<u32>().write_unaligned((x as u32).to_le());
         match len {
+            // As a number, like the others: for a copy of the block LLVM makes longer code.
             16.. => to.cast::<u128>().write_unaligned(word.to_le()),
             8..16 => {
                 piece8(0, low);

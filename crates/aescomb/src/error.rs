@@ -171,8 +171,8 @@ pub enum Field {
     Operation,
     /// Length of a nonce (initialisation vector, initial counter block) in bytes.
     NonceLength,
-    /// A received tag, which is only read, where the operation writes one; an attached tag of so
-    /// many bytes, where the operation neither seals nor opens; or a number of
+    /// A received tag, which is only read, where the operation writes one; a tag of so many bytes
+    /// that is attached in a mode without ciphertext; or a number of
     /// [`Job::tag_attached`](crate::ffi::Job::tag_attached) that says nothing.
     Tag,
     /// Length of a tag in bytes.
@@ -348,6 +348,12 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "length of the opened message not given; allowed: {allowed}"
+                )
+            }
+            Field::OpenedLength if *given == Given::Negative => {
+                write!(
+                    f,
+                    "length of the opened message below 0; allowed: {allowed}"
                 )
             }
             Field::OpenedLength => {

@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::{has_slow_products, is_zen1_to_4};
+use crate::backend::{has_slow_products, is_ice_lake, is_zen1_to_4};
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -106,21 +106,24 @@ const EVEN_TO: usize = 512;
 
 /// How many of the messages of one length are better done side by side in all registers than a few
 /// at a time: those of one or two blocks are overlapped by the CPU. Zen 1 to Zen 4 look less far ahead: there
-/// chains of two whole blocks are better off, too, and of many messages those of one.
+/// chains of two whole blocks are better off, too, and of many messages those of one; on Ice Lake, of many
+/// messages that only make tags, those of one and two.
 #[inline(always)]
 pub(crate) fn not_few<S: Isa, G: Program>(jobs: &[Job]) -> usize {
     let (len, count) = (jobs[0].len, jobs.len());
+    let tags_only = const { !G::First::SHAPE.output };
     let short = const { is_chain::<G>() }
-        && is_zen1_to_4()
-        && (len > 16 || count >= MANY)
-        && (const { !G::First::SHAPE.output } || len.is_multiple_of(16));
+        && match is_zen1_to_4() {
+            true => (len > 16 || count >= MANY) && (tags_only || len.is_multiple_of(16)),
+            false => tags_only && count >= MANY && is_ice_lake(),
+        };
     match const { has_chain::<G>() } && (len > 32 || short) {
         true => count - count % S::LANES,
         false => 0,
     }
 }
 
-/// So many messages of one block are better done side by side there.
+/// So many messages of one block, or two, are better done side by side there.
 const MANY: usize = 96;
 
 #[inline(always)]

@@ -65,6 +65,7 @@ static void untouched(void) {
 static void message_members(void) {
     aescomb_key *gcm = new_key("gcm", 16), *cbc = new_key("cbc", 16);
     aescomb_key *siv = new_key("siv", 32), *julius = new_key("julius", 16);
+    aescomb_key *cmac = new_key("cmac", 16);
     SPOILT(aescomb_seal, gcm, m->src = NULL, AESCOMB_POINTER, "src");
     SPOILT(aescomb_seal, gcm, m->dst = NULL, AESCOMB_POINTER, "dst");
     SPOILT(aescomb_seal, gcm, m->nonce = NULL, AESCOMB_POINTER, "nonce");
@@ -118,6 +119,16 @@ static void message_members(void) {
             AESCOMB_NO_MESSAGE);
 
     for (size_t i = 0; i < N; i++) {
+        messages[i].nonce_len = messages[i].data_len = 0;
+        messages[i].data = NULL;
+    }
+    messages[BAD].tag_attached = 1;
+    refused(aescomb_mac(comb, cmac, messages, N, &error), AESCOMB_TAG_LENGTH, "tag_attached",
+            BAD);
+    CHECK(error.allowed == AESCOMB_ALLOWED_NOTHING && error.given == 16);
+    messages[BAD].tag_attached = 0;
+
+    for (size_t i = 0; i < N; i++) {
         messages[i].nonce_len = 16;
         messages[i].data = NULL;
         messages[i].data_len = messages[i].tag_len = 0;
@@ -138,6 +149,7 @@ static void message_members(void) {
     aescomb_key_free(cbc);
     aescomb_key_free(siv);
     aescomb_key_free(julius);
+    aescomb_key_free(cmac);
 }
 
 static void calls(void) {
@@ -285,6 +297,16 @@ static void packed(void) {
                   AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->src_layout.starts = (char *)offsets + 1, AESCOMB_POINTER, "src_layout.starts",
                   AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->src_layout.kind = AESCOMB_LAYOUT_RING, AESCOMB_POINTER,
+                  "src_layout.lengths", AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->dst_layout.kind = AESCOMB_LAYOUT_OFFSETS, AESCOMB_POINTER,
+                  "dst_layout.starts", AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->dst_layout.kind = AESCOMB_LAYOUT_RING, AESCOMB_POINTER,
+                  "dst_layout.lengths", AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->data_layout.kind = AESCOMB_LAYOUT_OFFSETS, AESCOMB_POINTER,
+                  "data_layout.starts", AESCOMB_NO_MESSAGE);
+    SPOILT_PACKED(b->data_layout.kind = AESCOMB_LAYOUT_RING, AESCOMB_POINTER,
+                  "data_layout.lengths", AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->src_layout.kind = AESCOMB_LAYOUT_NONE, AESCOMB_LAYOUT, "src_layout",
                   AESCOMB_NO_MESSAGE);
     SPOILT_PACKED(b->src_layout.kind = 9, AESCOMB_LAYOUT, "src_layout", AESCOMB_NO_MESSAGE);

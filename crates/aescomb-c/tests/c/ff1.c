@@ -243,6 +243,11 @@ static void mistakes(void) {
     SPOILT(ff1, v.layout.kind = 0, AESCOMB_LAYOUT, "layout", NONE);
     SPOILT(ff1, v.tweak_layout.kind = 9, AESCOMB_LAYOUT, "tweak_layout", NONE);
     SPOILT(ff1, v.layout.starts = NULL, AESCOMB_POINTER, "layout.starts", NONE);
+    SPOILT(ff1, v.layout.kind = AESCOMB_LAYOUT_RING; v.layout.lengths = NULL, AESCOMB_POINTER,
+           "layout.lengths", NONE);
+    SPOILT(ff1, v.tweak_layout.starts = NULL, AESCOMB_POINTER, "tweak_layout.starts", NONE);
+    SPOILT(ff1, v.tweak_layout.kind = AESCOMB_LAYOUT_RING; v.tweak_layout.lengths = NULL,
+           AESCOMB_POINTER, "tweak_layout.lengths", NONE);
     SPOILT(ff1, v.src = NULL, AESCOMB_POINTER, "src", NONE);
     SPOILT(ff1, v.dst = NULL, AESCOMB_POINTER, "dst", NONE);
     SPOILT(ff1, v.tweaks = NULL, AESCOMB_POINTER, "tweaks", NONE);

@@ -29,7 +29,8 @@ pub const PIECE: usize = 1024;
 /// second-level cache, and is in memory that was used before.
 pub const STRETCH: usize = 4 * PIECE;
 
-/// Bytes of associated data that is the same for all messages and that is repeated for a piece.
+/// The most bytes of associated data that is the same for all messages and is repeated for those of a
+/// piece; one copy there is always.
 const REPEATED: usize = 1 << 20;
 
 /// Rows of long values that are done at a time, at least.
@@ -308,7 +309,7 @@ pub struct Columns<'a, O: Clone> {
 pub enum Data<'a, O: Clone> {
     /// That of each message.
     Each(Values<'a, O>),
-    /// The same for all messages, as often as a piece may have messages, which is so often.
+    /// The same for all messages, repeated so many times: a piece has at most so many messages.
     Same(Values<'a, O>, usize),
 }
 
@@ -845,5 +846,31 @@ impl Stopped {
 impl From<TryReserveError> for Stopped {
     fn from(error: TryReserveError) -> Self {
         Stopped::Memory(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_data_is_not_repeated_for_many_messages() {
+        for (len, messages, repeated) in [
+            (330_000, 11, 3),
+            (REPEATED, 11, 1),
+            (REPEATED + 1, 11, 1),
+            (12, 11, 11),
+            (12, 2 * PIECE, PIECE),
+            (0, 11, 11),
+            (12, 0, 0),
+        ] {
+            let data = Data::<i32>::same(&vec![7; len], messages);
+            let Data::Same(values, count) = &data else {
+                panic!("of each message");
+            };
+            assert_eq!((*count, values.bytes.len()), (repeated, repeated * len));
+            assert_eq!(data.piece(), repeated.max(1));
+            assert_eq!(data.part(0..1).piece(), 1);
+        }
     }
 }

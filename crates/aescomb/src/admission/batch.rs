@@ -1,9 +1,9 @@
-//! The check of a whole batch: a good one is found to be good by what its jobs have that the first has not,
-//! or have not that it has, without a branch for any message.
+//! The check of a whole batch: a good one is found to be good by how its jobs differ from the first, without
+//! a branch for any message.
 //!
 //! ```text
-//! differ = OR of (job XOR first); any job has a bit that is in first OR differ, all have one that is in
-//!          first AND NOT differ
+//! differ = OR of (job XOR first)
+//! bits that any of the jobs has: first OR differ; bits that all have: first AND NOT differ
 //! a member is the same in all jobs if it has no bit in differ
 //! a pointer is there in all if they have a bit in common, and mostly only then
 //! a text and a result are apart if their distance, less their lengths, is not below zero
@@ -183,7 +183,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
                 _ => (&raw const (*job).src_len).read_volatile(),
             };
             let len = src_len.wrapping_sub(shorter);
-            // Looked at where there are results.
+            // Not used where there are no results.
             let written = match KIND {
                 GENERAL => rules.written(len).wrapping_add(longer),
                 _ => src_len,
@@ -206,7 +206,7 @@ unsafe fn look<M: Members, const FOREIGN: bool, const KIND: u8>(
             if KIND == GENERAL {
                 lengths |= len;
             }
-            other_numbers = other_numbers.or(M::Numbers::load(job).xor(numbers));
+            other_numbers = other_numbers.and_of(M::Numbers::load(job), numbers);
             if !FOREIGN {
                 other_components |= (*job).components ^ components;
             }

@@ -32,9 +32,10 @@ pub(super) trait Numbers: Copy {
     /// # Safety
     /// There is a job, and the token of the members is entered.
     unsafe fn load(job: *const Job) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn xor(self, other: Self) -> Self;
-    /// Whether any bit is set of the four numbers or, if `keys` are looked at, of the key.
+    /// These differences from the `first`, and those of another.
+    fn and_of(self, other: Self, first: Self) -> Self;
+    /// Whether there is one in the four numbers or, if `keys` are looked at, in the key: then the first job
+    /// has no key, and any key is a difference.
     fn any(self, keys: bool) -> bool;
 }
 
@@ -63,18 +64,11 @@ impl Numbers for NarrowNumbers {
     }
 
     #[inline(always)]
-    fn or(self, other: Self) -> Self {
+    fn and_of(self, other: Self, first: Self) -> Self {
         NarrowNumbers {
-            numbers: self.numbers.or(other.numbers),
+            numbers: self.numbers.or(other.numbers.xor(first.numbers)),
+            // Where keys are looked at, the first job has none.
             key: self.key | other.key,
-        }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        NarrowNumbers {
-            numbers: self.numbers.xor(other.numbers),
-            key: self.key ^ other.key,
         }
     }
 
@@ -89,8 +83,8 @@ pub(super) trait Ends: Copy {
     /// `own`: the number that key index and components of the first job are, `step`: what is added to it
     /// for each job after that.
     fn new(own: u64, step: u64) -> Self;
-    /// Writes that the next job is done, with `written` bytes of result, if a result is written; of a
-    /// `FOREIGN` one also the members that are the engine's own.
+    /// Writes that the next job is done, with `written` bytes of result, or 0 where there are no results; of
+    /// a `FOREIGN` one also the members that are the engine's own.
     ///
     /// # Safety
     /// It is there and nobody else's, and the token of the members is entered.
@@ -300,6 +294,7 @@ mod x86 {
                 let place = &raw mut (*job).written;
                 let all = match written {
                     Some(written) => _mm256_mask_set1_epi64(self.ends, 1, written as i64),
+                    // The first is always 0.
                     None => self.ends,
                 };
                 if FOREIGN {
@@ -328,15 +323,9 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn or(self, other: Self) -> Self {
+        fn and_of(self, other: Self, first: Self) -> Self {
             // SAFETY: the members' token is entered where any is loaded.
-            LineNumbers(unsafe { _mm256_or_si256(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn xor(self, other: Self) -> Self {
-            // SAFETY: as above.
-            LineNumbers(unsafe { _mm256_xor_si256(self.0, other.0) })
+            LineNumbers(unsafe { _mm256_or_si256(self.0, _mm256_xor_si256(other.0, first.0)) })
         }
 
         #[inline(always)]

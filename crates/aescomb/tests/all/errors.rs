@@ -373,9 +373,6 @@ fn rows(mode: Mode, op: Op) -> Vec<Row> {
         mac, TagLength, [0], OneOf(tags), |m, n| m.append(n, 48, 80);
         seals, TagLength, 0..18, OneOf(tags), |m, n| m.append(n, 48, 80);
         opens, TagLength, 0..18, OneOf(tags), |m, n| m.append(n, 48 + n, 80);
-        seals, Overlap, [32], Nothing, |m, _| { m.within(48, 32, 16, 48); m.attached = Some(16) };
-        opens, Overlap, [32], Nothing, |m, _| { m.within(16, 48, 48, 32); m.attached = Some(16) };
-        seals, OutputLength, [48], AtLeast(64), |m, _| (m.dst, m.attached) = (None, Some(16));
         // Whatever room there is.
         seals, TagLength, [18, 33], OneOf(tags), |m, n| m.append(n, 48, 48);
         opens, TagLength, [18, 33], OneOf(tags), |m, n| m.append(n, 17, 80);
@@ -389,6 +386,9 @@ fn rows(mode: Mode, op: Op) -> Vec<Row> {
             opens, OutputLength, [47, 48], AtLeast(48), move |m, n| m.append(tag, 48 + tag, n);
             opens, OutputLength, [least], AtLeast(least), move |m, n| m.append(tag, least + tag, n);
             opens, TextLength, [0, tag - 1], AtLeast(tag), move |m, n| m.append(tag, n, 48);
+            seals, Overlap, [32], Nothing, move |m, _| { m.within(48, 32, 16, 32 + tag); m.attached = Some(tag) };
+            opens, Overlap, [32], Nothing, move |m, _| { m.within(16, 32 + tag, 48, 32); m.attached = Some(tag) };
+            seals, OutputLength, [48], AtLeast(48 + tag), move |m, _| (m.dst, m.attached) = (None, Some(tag));
         }
     }
     rows
@@ -1050,12 +1050,16 @@ fn opened_lengths_below_0() {
         match Comb::new().open(key, &mut batch) {
             Err(OpenError::Refused(error)) => {
                 let allowed = Allowed::Between(1, 16);
-                expect(
+                let text = expect(
                     error,
                     Some(1),
                     Field::OpenedLength,
                     Given::Negative,
                     allowed,
+                );
+                assert_eq!(
+                    text,
+                    "length of the opened message below 0; allowed: 1 to 16"
                 );
                 assert!(refused && sealed == before);
             }
