@@ -241,7 +241,8 @@ const SERIAL: [Mode; 7] = [
     Mode::Siv,
 ];
 
-/// Full groups of many messages, whose texts end anywhere, through windows of all widths.
+/// Full groups of many messages, whose texts end anywhere, through windows of all widths; and many
+/// of one or two blocks and of one length.
 #[test]
 fn large_batches_of_serial_modes() {
     let mut draw = Draw::new(16);
@@ -250,9 +251,14 @@ fn large_batches_of_serial_modes() {
             return;
         }
         for form in Form::ALL {
-            for most in [Some(700), Some(80), None] {
-                let lens: Vec<_> = (0..draw.pick(&[64, 100, 131]))
-                    .map(|_| fit(mode, most.map_or(320, |most| draw.below(most))))
+            let short = draw.pick(&[0, 1, 15, 16, 17, 31, 32]);
+            for (least, below) in [(0, 700), (0, 80), (320, 321), (short, short + 1)] {
+                let count = match below <= 33 {
+                    true => 131,
+                    false => draw.pick(&[64, 100, 131]),
+                };
+                let lens: Vec<_> = (0..count)
+                    .map(|_| fit(mode, least + draw.below(below - least)))
                     .collect();
                 let uses = draw.pick(&[KeyUse::Shared(0), KeyUse::Shared(1), KeyUse::Shared(2)]);
                 let (keys, samples) = batch(mode, uses, Shapes::of(form, 1), &lens);
