@@ -105,8 +105,8 @@ const APART: &[&str] = &[
     "group::Group>",
     "group::Lanes>",
     "rows::neighbours",
-    "engine::fours",
-    "engine::ones",
+    "engine::by_themselves",
+    "engine::under_their_own",
     "engine::few_rows_of",
     "engine::n_at_a_time",
     "engine::other_windows",
@@ -136,23 +136,13 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("engine", "left_over"),
     ("engine", "other_text"),
     ("solo", "for_once"),
-    ("engine", "fours"),
-    ("engine", "ones"),
-    ("engine", "fours_of_their_own"),
-    ("engine", "ones_of_their_own"),
+    ("engine", "by_themselves"),
+    ("engine", "under_their_own"),
     ("engine", "with_derived"),
     ("rows", "neighbours"),
 ];
 /// Those of one message, whose blocks may not be side by side.
 const ALONE: &[&str] = &["kernel_one", "left_over", "other_text", "for_once"];
-/// Those of messages whose blocks are side by side.
-const ALONG: &[&str] = &[
-    "neighbours",
-    "fours",
-    "ones",
-    "fours_of_their_own",
-    "ones_of_their_own",
-];
 /// An instruction set for serial modes alone, which are those that have a kernel with twice
 /// as many registers in flight.
 const FOR_SERIAL_MODES: &str = "vaes256vl";
@@ -506,7 +496,7 @@ fn check_kernel(
         }
         rows.push(row);
     }
-    let along = ALONG.contains(&kernel.function);
+    let along = ["neighbours", "by_themselves", "under_their_own"].contains(&kernel.function);
     let full = match along && is_one_of(kernel.direction, OF_FOUR) {
         true => ROUNDS * kernel.registers.min(4),
         false => ROUNDS * kernel.registers,

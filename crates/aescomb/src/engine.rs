@@ -2,7 +2,7 @@
 //! lanes or one message at a time, and runs the kernels. One instance per mode, direction
 //! and instruction set.
 
-use crate::backend::{Backend, has_slow_products, is_zen4, is_zen5};
+use crate::backend::{Backend, is_zen4, is_zen5};
 use crate::block::{
     Block, FEW_POWERS, FEW_SUFFICE, FewRows, LINE, MAX_LANES, MAX_UNIT, NO_FEW_ROWS, NO_TABLES,
     Rows, Tables,
@@ -909,8 +909,7 @@ fn solo_from_of_its_own<S: Isa, M: Pass>(s: S, work: &Work<'_>) -> usize {
     }
 }
 
-/// Whether messages pay for masks that are made once for a run of them, as far as some of all tell.
-#[inline(always)]
+/// Whether messages pay for masks that are made once for all, as far as some of them tell.
 fn pay_for_masks<S: Isa, M: Pass>(jobs: &[Job], alike: Alike) -> bool {
     let is_long = |job: &Job| rows::<M>(job.len) >= S::LANES;
     jobs.len() >= MASKED
@@ -924,281 +923,132 @@ fn pay_for_masks<S: Isa, M: Pass>(jobs: &[Job], alike: Alike) -> bool {
 const MASKED: usize = 8;
 
 /// Does the messages of which `is_solo` says so, in the caller's order: four at a time where as many
-/// follow each other, others one by one. Returns how many they are.
-#[inline(always)]
+/// follow each other, others one by one. Returns how many they are. Out of line, as it wants all
+/// registers.
+#[inline(never)]
 fn by_themselves<S: Isa, G: Program>(
     s: S,
     key: &Expanded,
     tables: &Tables,
     work: &mut Work<'_>,
 ) -> usize {
-    let (mut i, mut count) = (0, 0);
-    while i < work.jobs.len() {
-        if const { has_few::<S, G::First>() }
-            && four::<S, G::First>(&work.jobs[i..], work.alike).is_some()
-        {
-            let done = fours::<S, G>(s, key, tables, work, i);
-            (i, count) = (i + done, count + done);
-        } else {
-            let (seen, done) = ones::<S, G>(s, key, tables, work, i);
-            (i, count) = (i + seen, count + done);
-        }
-    }
-    count
-}
-
-/// The next four messages under one key, if they are done together.
-#[inline(always)]
-fn four<S: Isa, M: Pass>(jobs: &[Job], alike: Alike) -> Option<&[Job; MAX_UNIT]> {
-    next_four::<M>(
-        jobs,
-        const { solo_from::<S>() },
+    s.enter(
         #[inline(always)]
-        |job, other| alike.data() || job.is_like(other),
-    )
-}
-
-/// The same under a key for each.
-#[inline(always)]
-fn four_of_their_own<'j, M: Pass>(
-    jobs: &'j [Job],
-    from: usize,
-    alike: Alike,
-    set: KeySet<'_>,
-) -> Option<&'j [Job; MAX_UNIT]> {
-    next_four::<M>(
-        jobs,
-        from,
-        #[inline(always)]
-        |job, other| {
-            alike.data() && alike.keys()
-                || job.is_like(other) && set.key_of(other).rounds() == set.key_of(job).rounds()
-        },
-    )
-}
-
-/// The next four, if they are of [`is_solo`], with short data, and like the first.
-#[inline(always)]
-fn next_four<M: Pass>(
-    jobs: &[Job],
-    from: usize,
-    are_like: impl Fn(&Job, &Job) -> bool,
-) -> Option<&[Job; MAX_UNIT]> {
-    let some = jobs.first_chunk::<MAX_UNIT>()?;
-    let are_four = some[0].data_len <= SHORT_DATA
-        && some.iter().all(
-            #[inline(always)]
-            |other| is_solo::<M>(other, from) && are_like(&some[0], other),
-        );
-    are_four.then_some(some)
-}
-
-/// Does messages from number `i` on, where there are [`four`], four at a time: how many. Out of line, as it wants all
-/// registers; and apart from [`ones`], as some passes of the compiler take time by the square of a function's size.
-#[inline(never)]
-fn fours<S: Isa, G: Program>(
-    s: S,
-    key: &Expanded,
-    tables: &Tables,
-    work: &mut Work<'_>,
-    i: usize,
-) -> usize {
-    s.enter_with(
-        (work, i, key, tables, ()),
-        #[inline(always)]
-        |work, start, key, tables, ()| {
+        || {
             let (jobs, alike) = (work.jobs, work.alike);
-            s.align_stack();
+            let from = const { solo_from::<S>() };
             let keys = &s.keys(key, G::First::SHAPE.uses);
             let mut c = Ciphers::new::<G::First>(s, (keys, key));
-            if const { is_made::<G::First>() }
-                && four::<S, G::First>(&jobs[start + MAX_UNIT..], alike).is_some()
-                && pay_for_masks::<S, G::First>(jobs, alike)
-            {
+            if const { is_made::<G::First>() } && pay_for_masks::<S, G::First>(jobs, alike) {
                 c.make_masks::<G::First>(&mut work.memory.few_tables);
             }
             let c = &c;
             let first = counters::<S, G::First>(s, key);
-            let mut i = start;
-            while let Some(some) = four::<S, G::First>(&jobs[i..], alike) {
-                let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
-                let given = given.and_then(|all| all.first_chunk_mut());
-                let keys = few::OneKey {
-                    ciphers: c,
-                    key,
-                    tables: (tables, first),
-                };
-                few::<S, G, _>(keys, some, given, work.far);
-                i += MAX_UNIT;
-            }
-            i - start
-        },
-    )
-}
-
-/// Does messages from number `i` on, one by one, until there are four that go together: how many it has passed, and
-/// how many of them it has done.
-#[inline(never)]
-fn ones<S: Isa, G: Program>(
-    s: S,
-    key: &Expanded,
-    tables: &Tables,
-    work: &mut Work<'_>,
-    i: usize,
-) -> (usize, usize) {
-    // Not with the rest: the compiler would load powers before the loop and store them, for a message or three.
-    s.enter_with(
-        (i, (), (), (), ()),
-        #[inline(always)]
-        |i, (), (), (), ()| {
-            s.align_stack();
-            let (jobs, alike) = (work.jobs, work.alike);
-            let from = const { solo_from::<S>() };
-            // Before the keys are loaded: a branch would lie between their loads and what spreads them over registers.
-            let first = counters::<S, G::First>(s, key);
-            let keys = &s.keys(key, G::First::SHAPE.uses);
-            let tables = (Powers::of::<G::First>(tables), first);
-            let (mut seen, mut count) = (0, 0);
-            while let Some(job) = jobs.get(i + seen) {
+            let (mut i, mut count) = (0, 0);
+            while let Some(job) = jobs.get(i) {
+                if const { has_few::<S, G::First>() }
+                    && let Some(some) = jobs[i..].first_chunk::<MAX_UNIT>()
+                    && some.iter().all(|other| is_solo::<G::First>(other, from))
+                    && job.data_len <= SHORT_DATA
+                    && (alike.data() || some.iter().all(|other| job.is_like(other)))
+                {
+                    let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
+                    let given = given.and_then(|all| all.first_chunk_mut());
+                    let keys = few::OneKey {
+                        ciphers: c,
+                        key,
+                        tables: (tables, first),
+                    };
+                    few::<S, G, _>(keys, some, given, work.far);
+                    (i, count) = (i + MAX_UNIT, count + MAX_UNIT);
+                    continue;
+                }
                 if is_solo::<G::First>(job, from) {
-                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i + seen]);
+                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
+                    let tables = (Powers::of::<G::First>(tables), first);
                     solo::<S, G>(s, (keys, key), tables, job, verdict);
                     count += 1;
                 }
-                seen += 1;
-                if const { has_few::<S, G::First>() }
-                    && four::<S, G::First>(&jobs[i + seen..], alike).is_some()
-                {
-                    break;
-                }
+                i += 1;
             }
-            (seen, count)
+            count
         },
     )
 }
 
-/// [`by_themselves`], each under its own key.
-#[inline(always)]
-fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -> usize {
-    let (mut i, mut count) = (0, 0);
-    while i < work.jobs.len() {
-        if const { has_few::<S, G::First>() }
-            && four_of_their_own::<G::First>(&work.jobs[i..], from, work.alike, work.keys).is_some()
-        {
-            // Code for each, as a choice at each product would cost what it gains.
-            let done = if const { hash_of::<G::First>().is_some() } && !has_slow_products() {
-                fours_of_their_own::<S, G, true>(s, work, from, i)
-            } else {
-                fours_of_their_own::<S, G, false>(s, work, from, i)
-            };
-            (i, count) = (i + done, count + done);
-        } else {
-            let (seen, done) = ones_of_their_own::<S, G>(s, work, from, i);
-            (i, count) = (i + seen, count + done);
-        }
-    }
-    count
-}
-
-/// [`fours`] under a key for each. Two blocks of a hash take three products, or four ([`few::KeyEach`]).
+/// Does the messages of which `is_solo` says so, each under its own key, in the caller's order: four at a time
+/// where as many follow each other. Returns how many they are. Out of line, as it wants all registers.
 #[inline(never)]
-fn fours_of_their_own<S: Isa, G: Program, const FOUR_PRODUCTS: bool>(
-    s: S,
-    work: &mut Work<'_>,
-    from: usize,
-    i: usize,
-) -> usize {
+fn under_their_own<S: Isa, G: Program>(s: S, work: &mut Work<'_>, from: usize) -> usize {
+    let hashes = const { hash_of::<G::First>().is_some() };
     const { assert!(S::LANES <= FEW_POWERS) };
-    s.enter_with(
-        (work, from, i, (), ()),
+    let (jobs, set) = (work.jobs, work.keys);
+    s.enter(
         #[inline(always)]
-        |work, from, start, (), ()| {
-            s.align_stack();
-            let (jobs, set) = (work.jobs, work.keys);
+        || {
             let Memory {
                 few_keys,
                 few_powers: room,
                 few_tables,
                 ..
             } = &mut *work.memory;
-            let alike = work.alike;
-            let mut i = start;
-            while let Some(some) = four_of_their_own::<G::First>(&jobs[i..], from, alike, set) {
-                let mut of = [set.key_of(&some[0]); MAX_UNIT];
-                for (of, job) in of.iter_mut().zip(some) {
-                    *of = set.key_of(job);
-                }
-                s.quad().lane_keys(few_keys, &of, G::First::SHAPE.uses);
-                let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
-                if const { hash_of::<G::First>().is_some() } {
-                    for ((powers, key), rows) in powers.iter_mut().zip(of).zip(&mut **room) {
-                        *powers = few_powers::<S, G::First>(s, key, &mut rows.0);
+            // What need not be asked of each.
+            let alike = work.alike.data() && work.alike.keys();
+            let (mut i, mut count) = (0, 0);
+            while let Some(job) = jobs.get(i) {
+                let key = set.key_of(job);
+                if const { has_few::<S, G::First>() }
+                    && job.data_len <= SHORT_DATA
+                    && let Some(some) = jobs[i..].first_chunk::<MAX_UNIT>()
+                    && some.iter().all(|other| {
+                        is_solo::<G::First>(other, from)
+                            && (alike
+                                || job.is_like(other) && set.key_of(other).rounds() == key.rounds())
+                    })
+                {
+                    let mut of = [key; MAX_UNIT];
+                    for (of, job) in of.iter_mut().zip(some) {
+                        *of = set.key_of(job);
                     }
+                    s.quad().lane_keys(few_keys, &of, G::First::SHAPE.uses);
+                    let mut powers = [&NO_FEW_ROWS; MAX_UNIT];
+                    if hashes {
+                        for ((powers, key), rows) in powers.iter_mut().zip(of).zip(&mut **room) {
+                            *powers = few_powers::<S, G::First>(s, key, &mut rows.0);
+                        }
+                    }
+                    let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
+                    let given = given.and_then(|all| all.first_chunk_mut());
+                    let keys = few::KeyEach {
+                        s,
+                        set,
+                        of,
+                        lanes: few_keys,
+                        powers,
+                        tables: few_tables,
+                        jobs: &jobs[i..],
+                    };
+                    few::<S, G, _>(keys, some, given, work.far);
+                    (i, count) = (i + MAX_UNIT, count + MAX_UNIT);
+                    continue;
                 }
-                let given = work.verdicts.as_mut().map(|all| &mut all[i..]);
-                let given = given.and_then(|all| all.first_chunk_mut());
-                let keys = few::KeyEach::<_, FOUR_PRODUCTS> {
-                    s,
-                    set,
-                    of,
-                    lanes: few_keys,
-                    powers,
-                    tables: few_tables,
-                    jobs: &jobs[i..],
-                };
-                few::<S, G, _>(keys, some, given, work.far);
-                i += MAX_UNIT;
-            }
-            i - start
-        },
-    )
-}
-
-/// [`ones`] under a key for each.
-#[inline(never)]
-fn ones_of_their_own<S: Isa, G: Program>(
-    s: S,
-    work: &mut Work<'_>,
-    from: usize,
-    i: usize,
-) -> (usize, usize) {
-    s.enter_with(
-        (from, i, (), (), ()),
-        #[inline(always)]
-        |from, i, (), (), ()| {
-            s.align_stack();
-            let (jobs, set) = (work.jobs, work.keys);
-            let Memory {
-                few_powers: room,
-                few_tables,
-                ..
-            } = &mut *work.memory;
-            let alike = work.alike;
-            let (mut seen, mut count) = (0, 0);
-            while let Some(job) = jobs.get(i + seen) {
-                fetch_own::<S, G::First>(s, set, &jobs[i + seen..], work.far);
+                fetch_own::<S, G::First>(s, set, &jobs[i..], work.far);
                 if is_solo::<G::First>(job, from) {
-                    let key = set.key_of(job);
-                    let powers = if const { hash_of::<G::First>().is_some() } {
+                    let powers = if hashes {
                         Powers::few(few_powers::<S, G::First>(s, key, &mut room[0].0))
                     } else {
                         let blocks = rows::<G::First>(job.len).max(job.data_len / 16);
                         G::First::tables(s, key, blocks, &mut few_tables[0]);
                         Powers::without_halves(&few_tables[0])
                     };
-                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i + seen]);
+                    let verdict = work.verdicts.as_mut().map(|all| &mut all[i]);
                     let keys = &s.keys(key, G::First::SHAPE.uses);
                     solo::<S, G>(s, (keys, key), (powers, None), job, verdict);
                     count += 1;
                 }
-                seen += 1;
-                if const { has_few::<S, G::First>() }
-                    && four_of_their_own::<G::First>(&jobs[i + seen..], from, alike, set).is_some()
-                {
-                    break;
-                }
+                i += 1;
             }
-            (seen, count)
+            count
         },
     )
 }

@@ -5,7 +5,7 @@
 //! `unsafe` here rests on the facts stated for [`Job`] in `job.rs`.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_ice_lake, is_zen1_to_4};
+use crate::backend::{has_slow_products, is_ice_lake, is_zen1_to_4};
 use crate::block::{
     Aligned, Block, FEW_POWERS, FewRows, LINE, MAX_LANES, MAX_UNIT, POWERS, Rows, Tables,
 };
@@ -357,8 +357,8 @@ impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for OneKey<'k, S> {
     }
 }
 
-/// A key for each. Where messages are hashed, two blocks take three products, or four.
-pub(crate) struct KeyEach<'k, 'm, S: Isa, const FOUR_PRODUCTS: bool> {
+/// A key for each.
+pub(crate) struct KeyEach<'k, 'm, S: Isa> {
     pub s: S,
     pub set: KeySet<'k>,
     pub of: [&'k Expanded; MAX_UNIT],
@@ -372,9 +372,7 @@ pub(crate) struct KeyEach<'k, 'm, S: Isa, const FOUR_PRODUCTS: bool> {
     pub jobs: &'k [Job],
 }
 
-impl<'k, S: Isa, M: Pass, const FOUR_PRODUCTS: bool> FewKeys<'k, S, M>
-    for KeyEach<'k, '_, S, FOUR_PRODUCTS>
-{
+impl<'k, S: Isa, M: Pass> FewKeys<'k, S, M> for KeyEach<'k, '_, S> {
     const POWERS: usize = FEW_POWERS;
     // A row of one message begins with its keys; a step of a hash waits for the one before.
     const MIXED: usize = match hash_of::<M>().is_some() {
@@ -450,9 +448,10 @@ impl<'k, S: Isa, M: Pass, const FOUR_PRODUCTS: bool> FewKeys<'k, S, M>
             return f(ciphers, Powers::without_halves(&self.tables[l]));
         }
         let powers = Powers::few(self.powers[l]);
-        match FOUR_PRODUCTS {
-            true => f(ciphers, powers.for_four()),
-            false => f(ciphers, powers),
+        // Code for each, as a choice at each product would cost what it gains.
+        match has_slow_products() {
+            true => f(ciphers, powers),
+            false => f(ciphers, powers.for_four()),
         }
     }
 }
