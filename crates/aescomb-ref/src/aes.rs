@@ -27,8 +27,15 @@ const INV_MIX: [[u8; 4]; 4] = [
     [0x0b, 0x0d, 0x09, 0x0e],
 ];
 
-/// The products of all bytes with the coefficients of [`MIX`] and [`INV_MIX`], which are below 16.
-const PRODUCTS: [[u8; 256]; 16] = products();
+/// A matrix as what its columns come to with all bytes: `[k][b][r]` is the product of `b` with the
+/// coefficient in row `r` and column `k`.
+type Products = [[[u8; 4]; 256]; 4];
+
+/// The products with [`MIX`].
+const MIXED: Products = products(&MIX);
+
+/// The products with [`INV_MIX`].
+const INV_MIXED: Products = products(&INV_MIX);
 
 /// AES under one key of 128, 192 or 256 bits.
 pub struct Aes {
@@ -74,7 +81,7 @@ impl Aes {
         for round in 1..self.rounds {
             state = sub_bytes(state, &SBOX);
             state = shift_rows(state);
-            state = mix_columns(state, &MIX);
+            state = mix_columns(state, &MIXED);
             state = self.add_round_key(state, round);
         }
         state = sub_bytes(state, &SBOX);
@@ -91,7 +98,7 @@ impl Aes {
             state = inv_shift_rows(state);
             state = sub_bytes(state, &INV_SBOX);
             state = self.add_round_key(state, round);
-            state = mix_columns(state, &INV_MIX);
+            state = mix_columns(state, &INV_MIXED);
         }
         state = inv_shift_rows(state);
         state = sub_bytes(state, &INV_SBOX);
@@ -162,14 +169,17 @@ fn inv_shift_rows(state: State) -> State {
 
 /// FIPS 197, 5.1.3 and 5.3.3: MIXCOLUMNS() with [`MIX`], INVMIXCOLUMNS() with [`INV_MIX`]; every
 /// column is multiplied by the matrix.
-fn mix_columns(state: State, matrix: &[[u8; 4]; 4]) -> State {
-    from_fn(|r| {
-        from_fn(|c| {
-            (0..4)
-                .map(|k| PRODUCTS[usize::from(matrix[r][k])][usize::from(state[k][c])])
-                .fold(0, |sum, term| sum ^ term)
-        })
-    })
+fn mix_columns(state: State, products: &Products) -> State {
+    let mut mixed = State::default();
+    for c in 0..4 {
+        for (k, row) in state.iter().enumerate() {
+            let terms = products[k][usize::from(row[c])];
+            for r in 0..4 {
+                mixed[r][c] ^= terms[r];
+            }
+        }
+    }
+    mixed
 }
 
 /// FIPS 197, 4.2: XTIMES(), the product with x modulo x^8 + x^4 + x^3 + x + 1.
@@ -196,16 +206,17 @@ const fn multiply(a: u8, b: u8) -> u8 {
     product
 }
 
-const fn products() -> [[u8; 256]; 16] {
-    let mut table = [[0; 256]; 16];
-    let mut factor = 0;
-    while factor < 16 {
-        let mut value = 0;
-        while value < 256 {
-            table[factor][value] = multiply(value as u8, factor as u8);
-            value += 1;
+const fn products(matrix: &[[u8; 4]; 4]) -> Products {
+    let mut table = [[[0; 4]; 256]; 4];
+    let mut value = 0;
+    while value < 256 {
+        let mut i = 0;
+        while i < 16 {
+            let (r, k) = (i / 4, i % 4);
+            table[k][value][r] = multiply(value as u8, matrix[r][k]);
+            i += 1;
         }
-        factor += 1;
+        value += 1;
     }
     table
 }

@@ -13,6 +13,15 @@ pub trait Memory {
 /// What fresh memory and the margins around it hold.
 pub const CANARY: u8 = 0xc5;
 
+/// Whether memory holds what fresh memory does. By chunks: every message of every batch is looked
+/// at, byte by byte for a tenth of the time of all tests.
+pub fn untouched(bytes: &[u8]) -> bool {
+    const FRESH: [u8; 256] = [CANARY; 256];
+    bytes
+        .chunks(FRESH.len())
+        .all(|chunk| chunk == &FRESH[..chunk.len()])
+}
+
 /// Memory of the heap with margins, which are checked when it is dropped.
 pub struct Heap {
     /// Distance of every buffer from a multiple of 64; if not given, all in turn.
@@ -67,9 +76,8 @@ impl Drop for HeapBuf {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let Range { start, end } = self.place;
-            let margins = self.all[..start].iter().chain(&self.all[end..]);
             assert!(
-                margins.copied().all(|b| b == CANARY),
+                untouched(&self.all[..start]) && untouched(&self.all[end..]),
                 "a write beyond a buffer"
             );
         }
