@@ -2,30 +2,95 @@
 //! `cargo xtask instructions`, which counts what calls execute. It reads how many messages a
 //! batch is to have, and writes a line before each call to be counted, and an empty one after.
 
-use aescomb::{AnyKey, Backend, Comb, Kind, Layout, Lengths, Message, Mode, Op, Packed, Text};
+use aescomb::{
+    AnyKey, Backend, Comb, Cpu, Info, Kind, Layout, Lengths, Message, Mode, Op, Packed, Text,
+};
 use std::error::Error;
 use std::io;
 
 /// Bytes of each message, and of its associated data.
 const LEN: usize = 64;
 const DATA: usize = 12;
+/// Where messages take turns, every fifth has fewer bytes of associated data.
+const TURNS: usize = 5;
+const LESS_DATA: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     let count = line.trim().parse()?;
-    for backend in Backend::available().filter(|b| *b != Backend::Portable) {
-        for mode in Mode::ALL {
-            let info = mode.info();
-            if info.research.is_none() && info.lengths != Lengths::Padded {
-                measure(backend, *mode, count)?;
+    let is_available = |backend: &Backend| backend.is_available();
+    let widest = [Backend::Vaes512, Backend::Vaes256, Backend::Aesni];
+    // CPUs without AVX-512 check messages, and look at columns, by other code.
+    let scalar = widest.into_iter().skip(1).find(is_available);
+    for widest in widest.into_iter().filter(is_available) {
+        // Not as on this CPU: counts are to be the same on all.
+        Cpu::Other.pretend(widest);
+        let forms = match widest {
+            Backend::Vaes512 => Some(["messages", "packed", "turns"]),
+            _ if Some(widest) == scalar => {
+                Some(["messages-scalar", "packed-scalar", "turns-scalar"])
+            }
+            _ => None,
+        };
+        for backend in Backend::available().filter(|b| *b != Backend::Portable) {
+            for mode in Mode::ALL {
+                let info = mode.info();
+                if info.research.is_none() && info.lengths != Lengths::Padded {
+                    measure(backend, *mode, count, forms)?;
+                }
             }
         }
     }
     Ok(())
 }
 
-fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Error>> {
+/// Bytes that messages share or have as their own.
+struct Bytes<'a> {
+    nonces: &'a [u8],
+    data: &'a [u8],
+    texts: &'a mut [u8],
+    tags: &'a mut [u8],
+}
+
+/// A batch, in which every fifth message has fewer bytes of associated data where messages take turns.
+fn messages<'a>(
+    info: &Info,
+    bytes: &'a mut Bytes<'_>,
+    count: usize,
+    turns: bool,
+) -> Vec<Message<'a>> {
+    let [nonce, data] = [bytes.nonces, bytes.data].map(|all| all.len() / count);
+    let tag = bytes.tags.len() / count;
+    let mut tags = &mut *bytes.tags;
+    let texts = bytes.texts.chunks_exact_mut(LEN);
+    let message = |(i, text): (usize, &'a mut [u8])| {
+        let text = match info.kind {
+            Kind::Mac => Text::read_only(text),
+            _ => Text::in_place(text),
+        };
+        let message = Message::new(text)
+            .nonce(&bytes.nonces[i * nonce..][..nonce])
+            .tag(tags.split_off_mut(..tag).unwrap_or_default());
+        let used = match turns && i % TURNS == 0 {
+            true => LESS_DATA,
+            false => data,
+        };
+        match data {
+            0 => message,
+            _ => message.associated_data(&bytes.data[i * data..][..used]),
+        }
+    };
+    texts.enumerate().map(message).collect()
+}
+
+/// The batches that have names in `forms`; and calls of a key, on the widest backend.
+fn measure(
+    backend: Backend,
+    mode: Mode,
+    count: usize,
+    forms: Option<[&str; 3]>,
+) -> Result<(), Box<dyn Error>> {
     let info = mode.info();
     let raw: Vec<u8> = (0..).take(info.key_bytes[0]).collect();
     let key = AnyKey::for_mode(mode, &raw)?;
@@ -43,16 +108,6 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
         Backend::Aesni => 8,
         _ => 16,
     })?;
-    // Short messages of linked modes are done on narrower registers where the CPU is faster with these: then
-    // nothing is called, and there is nothing between the two lines.
-    let [chained, others] = [true, false].map(Backend::preferred);
-    let is_elsewhere = |op| {
-        let linked = matches!(
-            (mode, op),
-            (Mode::Cbc | Mode::Cfb128, Op::Encrypt) | (Mode::Ofb, _)
-        );
-        linked && backend == others && chained != others
-    };
     let mut calls = |form: &str, run: &mut dyn FnMut(&mut Comb, Op) -> bool| {
         // What a first call prepares is there in the second.
         for counted in [false, true] {
@@ -60,7 +115,7 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
                 if counted {
                     println!("{backend} {form} {mode} {}", op.name());
                 }
-                let good = is_elsewhere(op) || run(&mut comb, op);
+                let good = run(&mut comb, op);
                 if counted {
                     println!();
                 }
@@ -69,51 +124,45 @@ fn measure(backend: Backend, mode: Mode, count: usize) -> Result<(), Box<dyn Err
         }
     };
 
-    let mut rest = &mut tags[..];
-    let messages = texts.chunks_exact_mut(LEN).enumerate().map(|(i, text)| {
-        let text = match info.kind {
-            Kind::Mac => Text::read_only(text),
-            _ => Text::in_place(text),
+    if let Some([as_messages, as_columns, in_turns]) = forms {
+        let bytes = &mut Bytes {
+            nonces: &nonces,
+            data: &all_data,
+            texts: &mut texts,
+            tags: &mut tags,
         };
-        let message = Message::new(text)
-            .nonce(&nonces[i * nonce..][..nonce])
-            .tag(rest.split_off_mut(..tag).unwrap_or_default());
-        match data {
-            0 => message,
-            _ => message.associated_data(&all_data[i * data..][..data]),
+        let mut alike = messages(info, bytes, count, false);
+        calls(as_messages, &mut |comb, op| {
+            comb.run(op, &key, &mut alike[..]).is_ok()
+        });
+        if data > 0 {
+            let mut unlike = messages(info, bytes, count, true);
+            calls(in_turns, &mut |comb, op| {
+                comb.run(op, &key, &mut unlike[..]).is_ok()
+            });
         }
-    });
-    let mut messages: Vec<_> = messages.collect();
-    // CPUs without AVX-512 check messages, and look at columns, by other code.
-    let forms = match Backend::available().any(|b| b == Backend::Vaes512) {
-        true => ["messages", "packed"],
-        false => ["messages-scalar", "packed-scalar"],
-    };
-    calls(forms[0], &mut |comb, op| {
-        comb.run(op, &key, &mut messages[..]).is_ok()
-    });
-
-    let text = match info.kind {
-        Kind::Mac => Text::read_only(&texts),
-        _ => Text::in_place(&mut texts),
-    };
-    let mut packed = Packed::new(text, Layout::Offsets(&offsets))
-        .nonces(&nonces, nonce, nonce)
-        .tags(&mut tags, tag, tag)
-        .results(&mut results);
-    if data > 0 {
-        let layout = Layout::Ring {
-            stride: data,
-            lengths: &data_lengths,
+        let text = match info.kind {
+            Kind::Mac => Text::read_only(&texts),
+            _ => Text::in_place(&mut texts),
         };
-        packed = packed.associated_data(&all_data, layout);
+        let mut packed = Packed::new(text, Layout::Offsets(&offsets))
+            .nonces(&nonces, nonce, nonce)
+            .tags(&mut tags, tag, tag)
+            .results(&mut results);
+        if data > 0 {
+            let layout = Layout::Ring {
+                stride: data,
+                lengths: &data_lengths,
+            };
+            packed = packed.associated_data(&all_data, layout);
+        }
+        calls(as_columns, &mut |comb, op| {
+            comb.run(op, &key, &mut packed).is_ok()
+        });
     }
-    calls(forms[1], &mut |comb, op| {
-        comb.run(op, &key, &mut packed).is_ok()
-    });
 
     // What a key does by itself, on the widest registers.
-    if backend != others {
+    if backend != Backend::preferred(false) {
         return Ok(());
     }
     for counted in [false, true] {

@@ -136,6 +136,9 @@ impl Backend {
     /// 16 on Zen 4, 32 on Zen 5), rounded up to whole kernels. More lanes than
     /// that only crowd the first-level cache: messages 2,048 bytes apart cost
     /// 2.6 times as much with 32 lanes as with 16 on Sapphire Rapids.
+    ///
+    /// On Ice Lake, CBC, CFB and OFB encryption takes 32 where this many are asked for, if there are 64 messages and
+    /// more, of one length of at least 512 bytes, under one key, and not half a page apart.
     pub fn default_lanes(self) -> usize {
         ask();
         match self {
@@ -145,6 +148,46 @@ impl Backend {
             Backend::Aesni => 8,
             Backend::Portable => 4,
         }
+    }
+}
+
+/// The CPUs on which some things are done another way.
+#[cfg(feature = "measure")]
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpu {
+    /// Any that is not named here.
+    Other,
+    IceLake,
+    /// With AVX-512, Zen 4.
+    Zen1To4,
+    Zen5,
+}
+
+#[cfg(feature = "measure")]
+impl Cpu {
+    /// From now on all is done in this process as on this CPU with the backend `widest` and narrower ones, of those
+    /// that are there. Results are the same; which way they come about can be tested and counted.
+    pub fn pretend(self, widest: Backend) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use detect::{ICE_LAKE, NI, VAES256, VAES512, ZEN1_TO_4, ZEN5};
+            let has = match widest {
+                Backend::Vaes512 | Backend::Vaes256Vl => NI | VAES256 | VAES512,
+                Backend::Vaes256 => NI | VAES256,
+                Backend::Aesni => NI,
+                Backend::Portable => 0,
+            };
+            let model = match self {
+                Cpu::Other => 0,
+                Cpu::IceLake => ICE_LAKE,
+                Cpu::Zen1To4 => ZEN1_TO_4,
+                Cpu::Zen5 => ZEN5,
+            };
+            detect::take_for(has, model);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = widest;
     }
 }
 

@@ -12,12 +12,12 @@ use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 const KNOWN: u8 = 1;
-const NI: u8 = 2;
-const VAES256: u8 = 4;
-const VAES512: u8 = 8;
-const ZEN1_TO_4: u8 = 16;
-const ZEN5: u8 = 32;
-const ICE_LAKE: u8 = 64;
+pub(crate) const NI: u8 = 2;
+pub(crate) const VAES256: u8 = 4;
+pub(crate) const VAES512: u8 = 8;
+pub(crate) const ZEN1_TO_4: u8 = 16;
+pub(crate) const ZEN5: u8 = 32;
+pub(crate) const ICE_LAKE: u8 = 64;
 
 static CPU: AtomicU8 = AtomicU8::new(0);
 
@@ -41,6 +41,12 @@ pub(crate) fn ask() {
 #[inline(never)]
 fn first() {
     CPU.store(found() | KNOWN, Ordering::Relaxed);
+}
+
+/// From now on the CPU has what is there of `has`, and is a `model`.
+#[cfg(feature = "measure")]
+pub(crate) fn take_for(has: u8, model: u8) {
+    CPU.store(found() & has | model | KNOWN, Ordering::Relaxed);
 }
 
 #[target_feature(enable = "xsave")]

@@ -127,6 +127,9 @@ mod team;
 mod text;
 
 pub use backend::Backend;
+#[cfg(feature = "measure")]
+#[doc(hidden)]
+pub use backend::Cpu;
 pub use batch::{Batch, MessageResult, Packed};
 pub use comb::Comb;
 pub use error::{Allowed, Error, Failed, Field, Given, OpenError};

@@ -3,8 +3,8 @@
 
 use crate::common::{
     BATCHES, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check,
-    comb, comb_apart, data, degrees, fit, for_all, lengths, lengths_apart, nonce, ops, paint,
-    raw_key, refs, run, sample, table, works_with,
+    comb, comb_apart, data, degrees, fit, for_all, is_as_on_another_cpu, lengths, lengths_apart,
+    nonce, ops, paint, raw_key, refs, run, sample, table, works_with,
 };
 use aescomb::{AnyKey, Backend, Comb, Kind, Message, Mode, Op, Status, Text};
 use std::sync::Arc;
@@ -128,6 +128,10 @@ fn equal_lengths_in_every_batch_size() {
 
 #[test]
 fn mixed_lengths_at_every_degree() {
+    mixed_lengths_at(degrees);
+}
+
+pub(crate) fn mixed_lengths_at(degrees: impl Fn(Backend) -> Vec<usize>) {
     let heap = Heap::new(None);
     let mut draw = Draw::new(2);
     for_all(|mode, backend, op| {
@@ -244,7 +248,7 @@ const SERIAL: [Mode; 7] = [
 /// Full groups of many messages, whose texts end anywhere, through windows of all widths; and many
 /// of one or two blocks and of one length.
 #[test]
-fn large_batches_of_serial_modes() {
+pub(crate) fn large_batches_of_serial_modes() {
     let mut draw = Draw::new(16);
     for_all(|mode, backend, op| {
         if !SERIAL.contains(&mode) {
@@ -252,7 +256,14 @@ fn large_batches_of_serial_modes() {
         }
         for form in Form::ALL {
             let short = draw.pick(&[0, 1, 15, 16, 17, 31, 32]);
-            for (least, below) in [(0, 700), (0, 80), (320, 321), (short, short + 1)] {
+            for (least, below) in [
+                (0, 700),
+                (0, 80),
+                (320, 321),
+                (512, 513),
+                (1031, 1032),
+                (short, short + 1),
+            ] {
                 let count = match below <= 33 {
                     true => 131,
                     false => draw.pick(&[64, 100, 131]),
@@ -267,7 +278,8 @@ fn large_batches_of_serial_modes() {
                     attached: draw.below(2) == 0,
                     ..Call::new(op, keys, form)
                 };
-                let mut comb = comb(backend, backend.max_lanes());
+                let lanes = draw.pick(&[backend.default_lanes(), backend.max_lanes()]);
+                let mut comb = comb(backend, lanes);
                 check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
             }
         }
@@ -276,18 +288,24 @@ fn large_batches_of_serial_modes() {
 
 /// Batches larger than the caches: texts are prefetched, and GCM seals them in another order.
 #[test]
-fn batches_larger_than_the_caches() {
+pub(crate) fn batches_larger_than_the_caches() {
     let mut draw = Draw::new(16);
     let heap = Heap::new(None);
     for_all(|mode, backend, op| {
-        for uses in [
+        let uses = [
             draw.pick(&[KeyUse::Shared(0), KeyUse::OneSize(0)]),
             KeyUse::Own,
-        ] {
+        ];
+        // Portable code fetches nothing, and takes most of the time.
+        let uses = match backend == Backend::Portable || is_as_on_another_cpu() {
+            true => &uses[draw.below(2)..][..1],
+            false => &uses[..],
+        };
+        for uses in uses {
             let some = draw.pick(&[[40, 2048, 2100, 2303], [1472; 4]]);
             let lens: Vec<_> = (0..4800).map(|_| fit(mode, draw.pick(&some))).collect();
             let shapes = Shapes::Alike(draw.below(Shape::COUNT));
-            let (keys, samples) = batch(mode, uses, shapes, &lens);
+            let (keys, samples) = batch(mode, *uses, shapes, &lens);
             let mut comb = comb(backend, backend.max_lanes());
             let call = any_call(&mut draw, op, keys, &samples);
             check(&mut comb, &heap, &call, &samples);
@@ -299,9 +317,14 @@ fn batches_larger_than_the_caches() {
 /// engine has a way of its own for such groups.
 #[test]
 fn texts_at_the_same_place_of_a_page() {
+    texts_at_the_same_place(1);
+}
+
+/// At every offset from a line that is a multiple of `step`.
+pub(crate) fn texts_at_the_same_place(step: usize) {
     let mut draw = Draw::new(14);
     for_all(|mode, backend, op| {
-        for offset in 0..64 {
+        for offset in (0..64).step_by(step) {
             let mut comb = comb_apart(&mut draw, backend);
             let lens = lengths_apart(&mut draw, mode);
             let shapes = Shapes::Alike(draw.below(Shape::COUNT));
@@ -319,7 +342,7 @@ fn texts_at_the_same_place_of_a_page() {
 /// Full groups of texts that lie a page or half of one apart, whose lanes go in phases, by whole lines or staged, and
 /// short texts of one length, which go by whole lines: from how many rows on depends on the CPU.
 #[test]
-fn full_groups_at_the_same_place_of_a_page() {
+pub(crate) fn full_groups_at_the_same_place_of_a_page() {
     let mut draw = Draw::new(15);
     for_all(|mode, backend, op| {
         if !SERIAL.contains(&mode) {
@@ -653,7 +676,7 @@ fn a_scheduler_used_for_everything() {
 }
 
 #[test]
-fn the_library_s_own_choice() {
+pub(crate) fn the_library_s_own_choice() {
     let heap = Heap::new(None);
     let mut draw = Draw::new(8);
     let mut comb = Comb::new();
@@ -811,7 +834,7 @@ fn keys_expanded_many_at_once() {
 /// A key for each message: keys that were used before, which keep what is worth it, and among
 /// them a few, many or only keys that are new.
 #[test]
-fn new_keys_among_those_used_before() {
+pub(crate) fn new_keys_among_those_used_before() {
     const USED: usize = 64;
     let heap = Heap::new(None);
     for_all(|mode, backend, op| {

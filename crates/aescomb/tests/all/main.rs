@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cpus;
 mod differential;
 mod errors;
 mod ff1;
