@@ -22,7 +22,7 @@ pub(crate) const ROOM: usize = 16;
 pub(crate) const SMALL_ROOM: usize = 8;
 
 /// From so many rows on, lanes that displace each other's lines gather and scatter them between the
-/// rounds of AES, on Zen 5.
+/// rounds of AES, on Zen 5 and Ice Lake.
 pub(crate) const CROWDED_LINES_FROM: usize = 3 * LINE;
 
 /// Where a text is written, or else read.

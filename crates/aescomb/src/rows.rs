@@ -8,7 +8,7 @@
 //! `job.rs`: rows lie inside the text.
 #![allow(unsafe_code)]
 
-use crate::backend::{is_zen4, is_zen5};
+use crate::backend::{is_ice_lake, is_zen4, is_zen5};
 use crate::block::{Aligned, Block, LINE, MAX_LANES, MAX_UNIT, NO_TABLES, Rows, both};
 use crate::cipher::{Cipher, Uniform, as_before, go, three_and_two};
 use crate::crowding::{CROWDED_LINES_FROM, place_of, share_sets};
@@ -95,7 +95,7 @@ pub(crate) unsafe fn take_rows<S: Isa, M: Pass, C: Cipher<W = S::W>>(
             }
             let place = |l| place_of::<M>(text.0.of(l), text.1.of(l));
             let crowded = rows.len() >= LINE && !is_zen4() && share_sets(place);
-            let between = is_zen5()
+            let between = (is_zen5() || is_ice_lake())
                 && match crowded {
                     true => rows.len() >= CROWDED_LINES_FROM,
                     false => writes && rows.len() >= LINES_FROM,
@@ -354,7 +354,7 @@ unsafe fn fetch_line<S: Isa>(s: S, u: usize, to: impl Starts, offset: usize) {
 
 /// Rows from so many on go by whole lines: fewer do not make up for the first line and the last one,
 /// beside which nothing is encrypted.
-const LINES_FROM: usize = 8 * LINE;
+pub(crate) const LINES_FROM: usize = 8 * LINE;
 
 /// Whole lines of rows whose steps are linked. Between the rounds of each row, two registers of the next
 /// line are gathered, and two of the line before are scattered: a line is two thirds of the shuffles of its
