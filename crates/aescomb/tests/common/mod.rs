@@ -33,14 +33,17 @@ pub fn degrees(backend: Backend) -> Vec<usize> {
     all
 }
 
-/// Set in processes that do all as on another CPU, to which one.
+/// The environment variable of a process that takes this CPU for another one: the other's place in
+/// the list of `cpus.rs`.
 pub const TEST_CPU: &str = "AESCOMB_TEST_CPU";
 
+/// Whether this process does so.
 pub fn is_as_on_another_cpu() -> bool {
     std::env::var_os(TEST_CPU).is_some()
 }
 
-/// The backends of this CPU; says once which it lacks. As on another CPU, of that CPU's the widest.
+/// The backends of this CPU; says once which it lacks. In a process that takes this CPU for another
+/// one, the widest of that CPU's, with `Vaes256Vl` beside `Vaes512`.
 pub fn backends() -> impl Iterator<Item = Backend> {
     static SAY: Once = Once::new();
     SAY.call_once(|| {
