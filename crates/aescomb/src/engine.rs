@@ -35,6 +35,7 @@ use crate::shape::{Holds, Link};
 use crate::solo::{SHORT_DATA, alone, for_once, has_solos, is_chain, solo};
 use crate::stage::Stage;
 use alloc::boxed::Box;
+use core::ops::Range;
 
 /// Memory of the kernels, made once per scheduler.
 pub(crate) struct Memory {
@@ -161,16 +162,32 @@ fn is_shared(work: &Work<'_>) -> bool {
     matches!(work.keys, KeySet::Shared(_))
 }
 
-/// Whether Ice Lake does a batch of `M` faster in 32 lanes than in 16: in linked modes, many texts of one length and
-/// under one key that go by whole lines between the rounds, and do not displace each other's lines.
+/// Whether Ice Lake does a batch of `M` faster in 32 lanes than in 16: in linked modes, many texts under one key,
+/// of one length or long in the mean, that go by whole lines between the rounds and do not displace each other's
+/// lines.
 fn are_for_32_lanes<M: Pass>(work: &Work<'_>) -> bool {
     let jobs = work.jobs;
+    let are_long = || match work.alike.texts() {
+        true => jobs.len() >= 64 && rows::<M>(jobs[0].len) >= LINES_FROM,
+        false => MIXED.contains(&jobs.len()) && MIXED_BYTES.contains(&mean_length(jobs)),
+    };
     is_shared(work)
         && const { is_linked::<M>() }
-        && work.alike.texts()
-        && jobs.len() >= 64
-        && rows::<M>(jobs[0].len) >= LINES_FROM
+        && are_long()
         && !places_differ::<M>(jobs).is_some_and(is_crowded::<M>)
+}
+
+/// So many messages of mixed lengths, and of so many bytes in the mean, which the second-level cache holds: where it
+/// does not, 32 lanes wait for more lines at a time, in no order that the CPU fetches by itself. Batches of more
+/// messages come in stretches of 512, and stay in 16 lanes but for what is left.
+const MIXED: Range<usize> = 256..512;
+const MIXED_BYTES: Range<usize> = 640..2048;
+
+/// How many bytes messages have in the mean, as every eighth tells.
+fn mean_length(jobs: &[Job]) -> usize {
+    let some = jobs.iter().step_by(8);
+    let count = some.len().max(1);
+    some.fold(0, |bytes: usize, job| bytes.saturating_add(job.len)) / count
 }
 
 /// Whether Zen 4 does a batch of the linked mode `M` under one key faster with twice as many registers

@@ -52,6 +52,7 @@ fn batches_as_on((cpu, widest): (Cpu, Backend)) {
     differential::the_library_s_own_choice();
     differential::mixed_lengths_at(|b| vec![b.default_lanes(), b.max_lanes()]);
     differential::large_batches_of_serial_modes();
+    differential::many_long_texts();
     differential::texts_at_the_same_place(4);
     differential::full_groups_at_the_same_place_of_a_page();
     differential::new_keys_among_those_used_before();

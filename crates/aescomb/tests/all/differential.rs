@@ -2,9 +2,9 @@
 //! batch sizes, parallelism degrees, forms of a batch, key forms and alignments.
 
 use crate::common::{
-    BATCHES, Call, CallKeys, Draw, Form, Heap, KEYS, Sample, Shape, Shapes, alone, backends, check,
-    comb, comb_apart, data, degrees, fit, for_all, is_as_on_another_cpu, lengths, lengths_apart,
-    nonce, ops, paint, raw_key, refs, run, sample, table, works_with,
+    BATCHES, Call, CallKeys, Draw, Form, Heap, KEYS, Memory, Sample, Shape, Shapes, alone,
+    backends, check, comb, comb_apart, data, degrees, fit, for_all, is_as_on_another_cpu, lengths,
+    lengths_apart, nonce, nonce_of, ops, paint, raw_key, refs, run, sample, table, works_with,
 };
 use aescomb::{AnyKey, Backend, Comb, Kind, Message, Mode, Op, Status, Text};
 use std::sync::Arc;
@@ -283,6 +283,33 @@ pub(crate) fn large_batches_of_serial_modes() {
                 check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
             }
         }
+    });
+}
+
+/// Those whose results are what the next row takes.
+const LINKED: [Mode; 4] = [Mode::Cbc, Mode::CbcPkcs7, Mode::Cfb128, Mode::Ofb];
+
+/// Many long texts of mixed lengths, which modes that are linked may do in more lanes than are asked for.
+#[test]
+pub(crate) fn many_long_texts() {
+    let mut draw = Draw::new(22);
+    for_all(|mode, backend, op| {
+        if !LINKED.contains(&mode) {
+            return;
+        }
+        let form = draw.pick(&Form::ALL);
+        // With what a stretch of 512 leaves over.
+        let count = draw.pick(&[256, 300, 511, 800]);
+        let lens: Vec<_> = (0..count)
+            .map(|_| fit(mode, 400 + draw.below(1200)))
+            .collect();
+        let (keys, samples) = batch(mode, KeyUse::Shared(0), Shapes::of(form, 1), &lens);
+        let call = Call {
+            spare: draw.pick(&[0, 1, 13]),
+            ..Call::new(op, keys, form)
+        };
+        let mut comb = comb(backend, backend.default_lanes());
+        check(&mut comb, &Heap::new(Some(draw.below(64))), &call, &samples);
     });
 }
 
@@ -867,4 +894,54 @@ pub(crate) fn new_keys_among_those_used_before() {
             check(&mut comb, &heap, &call, &mixed);
         }
     });
+}
+
+#[test]
+fn vectors_side_by_side() {
+    vectors_in(&Heap::new(None));
+}
+
+/// Vectors of associated data in lanes: strings of one length in all of them, with rows and without; and
+/// lanes that have other numbers of strings, though what a job says of its data is the same number.
+pub(crate) fn vectors_in(memory: &impl Memory) {
+    let mut draw = Draw::new(23);
+    let mode = Mode::Siv;
+    // What long and short messages have, or messages in turn: components of these lengths.
+    let vectors: [[&[usize]; 2]; 10] = [
+        [&[], &[]],
+        [&[0], &[0]],
+        [&[1], &[1]],
+        [&[12], &[12]],
+        [&[16], &[16]],
+        [&[17], &[17]],
+        [&[40, 3], &[40, 3]],
+        [&[], &[0]],
+        [&[2], &[1, 20]],
+        [&[12], &[5]],
+    ];
+    for backend in backends() {
+        let mut comb = comb(backend, backend.default_lanes());
+        for (vector, nonce) in vectors.iter().flat_map(|v| [0, 12, 16, 17].map(|n| (v, n))) {
+            for in_turn in [false, true] {
+                let samples: Vec<_> = (0..37)
+                    .map(|i| {
+                        // Of the long ones there are two groups of 8 lanes, or one of 16.
+                        let (which, len) = match in_turn {
+                            true => (i % 2, draw.below(200)),
+                            false if i < 16 => (0, 100 + draw.below(100)),
+                            false => (1, draw.below(100)),
+                        };
+                        let lengths = vector[which].iter().enumerate();
+                        let data = lengths.map(|(n, len)| paint(*len, i + 7 * n)).collect();
+                        let sample = Sample::new(0, nonce_of(nonce, i), data, paint(len, i), 16);
+                        Arc::new(sample.seal(mode, &raw_key(mode, 0)))
+                    })
+                    .collect();
+                for op in ops(mode) {
+                    let call = Call::new(op, CallKeys::from(&table(mode)[0]), Form::InPlace);
+                    check(&mut comb, memory, &call, &samples);
+                }
+            }
+        }
+    }
 }
