@@ -616,14 +616,7 @@ impl Group<'_, '_> {
         let mut state = M::begin(c, &mut h);
         if const { M::SHAPE.data.is_some() } {
             if const { M::SHAPE.strings().vector } {
-                let mut i = 0;
-                self.component::<M>(S::LANES, i);
-                while self.lanes.component.any {
-                    M::open_data(c, &mut state);
-                    self.absorb::<S, M>(s, c, &mut state);
-                    i += 1;
-                    self.component::<M>(S::LANES, i);
-                }
+                self.absorb_vector::<S, M>(s, c, &mut state);
             } else if self.lanes.component.any {
                 self.absorb_all::<S, M>(s, c, &mut state);
             }
@@ -672,6 +665,57 @@ impl Group<'_, '_> {
         self.lanes.component = component;
     }
 
+    /// Absorbs a vector of associated data, the nonce after it.
+    #[inline(always)]
+    fn absorb_vector<S: Isa, M: Pass>(
+        &mut self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        state: &mut M::State<S::W>,
+    ) {
+        // SAFETY: lanes have a job.
+        let job = |l: usize| unsafe { &*self.lanes.job[l] };
+        let first = job(0);
+        let nonce_len = first.nonce_len as usize;
+        let has_rows = |len| const { M::SHAPE.strings() }.split(len).1 > 0;
+        let alike = self.lanes.alike
+            && first.components <= 1
+            && (1..self.used).all(|l| job(l).components == first.components);
+        if alike && !has_rows(first.data_len) && !has_rows(nonce_len) {
+            if first.components == 1 {
+                M::open_data(c, state);
+                self.absorb_end::<S, M>(
+                    s,
+                    c,
+                    state,
+                    first.data_len,
+                    #[inline(always)]
+                    |job| job.data,
+                );
+            }
+            if nonce_len > 0 {
+                M::open_data(c, state);
+                self.absorb_end::<S, M>(
+                    s,
+                    c,
+                    state,
+                    nonce_len,
+                    #[inline(always)]
+                    |job| job.nonce,
+                );
+            }
+            return;
+        }
+        let mut i = 0;
+        self.component::<M>(S::LANES, i);
+        while self.lanes.component.any {
+            M::open_data(c, state);
+            self.absorb::<S, M>(s, c, state);
+            i += 1;
+            self.component::<M>(S::LANES, i);
+        }
+    }
+
     /// Absorbs associated data that is no vector.
     #[inline(always)]
     fn absorb_all<S: Isa, M: Pass>(
@@ -683,32 +727,51 @@ impl Group<'_, '_> {
         if self.lanes.alike
             // SAFETY: the first lane has a job.
             && let len = unsafe { (*self.lanes.job[0]).data_len }
-            && let (begin, 0, left) = const { M::SHAPE.strings() }.split(len)
+            && let (_, 0, left) = const { M::SHAPE.strings() }.split(len)
         {
             // Nothing, or one end in all lanes.
             if left > 0 {
-                let mut block = s.splat(&[0; 16]);
-                // SAFETY: the associated data of all has that many bytes.
-                unsafe {
-                    gather_of(
-                        s,
-                        &self.lanes.job,
-                        true,
-                        #[inline(always)]
-                        |job| {
-                            let len = job.data_len.saturating_sub(begin);
-                            (job.data.wrapping_add(begin), len)
-                        },
-                        &mut block,
-                    )
-                };
-                let count = s.splat(&[left as u8; 16]);
-                M::absorb_last(c, state, Piece { block, count });
+                self.absorb_end::<S, M>(
+                    s,
+                    c,
+                    state,
+                    len,
+                    #[inline(always)]
+                    |job| job.data,
+                );
             }
             return;
         }
         self.component::<M>(S::LANES, 0);
         self.absorb::<S, M>(s, c, state);
+    }
+
+    /// Absorbs strings of messages, `len` bytes in each, which have no rows, from where they are `at`: a job's
+    /// data or nonce, of which lanes without a message have two blocks.
+    #[inline(always)]
+    fn absorb_end<S: Isa, M: Pass>(
+        &self,
+        s: S,
+        c: &impl Cipher<W = S::W>,
+        state: &mut M::State<S::W>,
+        len: usize,
+        at: impl Fn(&Job) -> *const u8 + Copy,
+    ) {
+        let (begin, _, left) = const { M::SHAPE.strings() }.split(len);
+        let mut block = s.splat(&[0; 16]);
+        // SAFETY: they have that many bytes, at most 16.
+        unsafe {
+            gather_of(
+                s,
+                &self.lanes.job,
+                true,
+                #[inline(always)]
+                |job| (at(job).wrapping_add(begin), left),
+                &mut block,
+            )
+        };
+        let count = s.splat(&[left as u8; 16]);
+        M::absorb_last(c, state, Piece { block, count });
     }
 
     /// Absorbs the component that is in the lanes.

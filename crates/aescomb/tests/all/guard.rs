@@ -11,6 +11,7 @@ use crate::common::{
     self, Call, CallKeys, Draw, Form, Memory, Sample, Shape, Shapes, check, comb, comb_apart,
     degrees, fit, for_all, lengths_apart, sample, table,
 };
+use crate::differential;
 use aescomb::Mode;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -325,6 +326,11 @@ fn batches_end_at_a_guard() {
 #[test]
 fn batches_begin_at_a_guard() {
     batches(Edge::Before);
+}
+
+#[test]
+fn vectors_of_data_end_at_a_guard() {
+    differential::vectors_in(&Fences::new(Edge::After));
 }
 
 #[test]
