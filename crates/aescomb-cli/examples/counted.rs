@@ -1,10 +1,11 @@
-//! Batches of 64-byte messages in all standard modes but those with padding, for
+//! Batches of 64-byte messages, and of the internet mix, in all standard modes but those with padding, for
 //! `cargo xtask instructions`, which counts what calls execute. It reads how many messages a
 //! batch is to have, and writes a line before each call to be counted, and an empty one after.
 
 use aescomb::{
     AnyKey, Backend, Comb, Cpu, Info, Kind, Layout, Lengths, Message, Mode, Op, Packed, Text,
 };
+use aescomb_measure::workload::Mix;
 use std::error::Error;
 use std::io;
 
@@ -27,10 +28,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Not as on this CPU: counts are to be the same on all.
         Cpu::Other.pretend(widest);
         let forms = match widest {
-            Backend::Vaes512 => Some(["messages", "packed", "turns"]),
-            _ if Some(widest) == scalar => {
-                Some(["messages-scalar", "packed-scalar", "turns-scalar"])
-            }
+            Backend::Vaes512 => Some(Forms {
+                messages: "messages",
+                packed: "packed",
+                turns: "turns",
+                mix: Some("mix"),
+            }),
+            _ if Some(widest) == scalar => Some(Forms {
+                messages: "messages-scalar",
+                packed: "packed-scalar",
+                turns: "turns-scalar",
+                mix: None,
+            }),
             _ => None,
         };
         for backend in Backend::available().filter(|b| *b != Backend::Portable) {
@@ -45,6 +54,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The batches of each backend, by their names.
+#[derive(Clone, Copy)]
+struct Forms {
+    messages: &'static str,
+    packed: &'static str,
+    turns: &'static str,
+    mix: Option<&'static str>,
+}
+
 /// Bytes that messages share or have as their own.
 struct Bytes<'a> {
     nonces: &'a [u8],
@@ -53,18 +71,21 @@ struct Bytes<'a> {
     tags: &'a mut [u8],
 }
 
-/// A batch, in which every fifth message has fewer bytes of associated data where messages take turns.
+/// A batch of texts of these `lengths`, in which every fifth message has fewer bytes of associated data where
+/// messages take turns.
 fn messages<'a>(
     info: &Info,
     bytes: &'a mut Bytes<'_>,
-    count: usize,
+    lengths: &[usize],
     turns: bool,
 ) -> Vec<Message<'a>> {
+    let count = lengths.len();
     let [nonce, data] = [bytes.nonces, bytes.data].map(|all| all.len() / count);
     let tag = bytes.tags.len() / count;
     let mut tags = &mut *bytes.tags;
-    let texts = bytes.texts.chunks_exact_mut(LEN);
-    let message = |(i, text): (usize, &'a mut [u8])| {
+    let mut texts = &mut *bytes.texts;
+    let message = |(i, len): (usize, &usize)| {
+        let text = texts.split_off_mut(..*len).unwrap_or_default();
         let text = match info.kind {
             Kind::Mac => Text::read_only(text),
             _ => Text::in_place(text),
@@ -81,7 +102,7 @@ fn messages<'a>(
             _ => message.associated_data(&bytes.data[i * data..][..used]),
         }
     };
-    texts.enumerate().map(message).collect()
+    lengths.iter().enumerate().map(message).collect()
 }
 
 /// The batches that have names in `forms`; and calls of a key, on the widest backend.
@@ -89,7 +110,7 @@ fn measure(
     backend: Backend,
     mode: Mode,
     count: usize,
-    forms: Option<[&str; 3]>,
+    forms: Option<Forms>,
 ) -> Result<(), Box<dyn Error>> {
     let info = mode.info();
     let raw: Vec<u8> = (0..).take(info.key_bytes[0]).collect();
@@ -124,21 +145,30 @@ fn measure(
         }
     };
 
-    if let Some([as_messages, as_columns, in_turns]) = forms {
-        let bytes = &mut Bytes {
-            nonces: &nonces,
-            data: &all_data,
-            texts: &mut texts,
-            tags: &mut tags,
-        };
-        let mut alike = messages(info, bytes, count, false);
-        calls(as_messages, &mut |comb, op| {
-            comb.run(op, &key, &mut alike[..]).is_ok()
-        });
-        if data > 0 {
-            let mut unlike = messages(info, bytes, count, true);
-            calls(in_turns, &mut |comb, op| {
-                comb.run(op, &key, &mut unlike[..]).is_ok()
+    if let Some(forms) = forms {
+        let equal = vec![LEN; count];
+        let mut mix = Mix::Internet.lengths(count, 1)?;
+        if info.lengths == Lengths::WholeBlocks {
+            mix.iter_mut()
+                .for_each(|len| *len = len.next_multiple_of(16));
+        }
+        let mut all_texts = vec![4; mix.iter().sum()];
+        let in_turns = Some(forms.turns).filter(|_| data > 0);
+        for (form, lengths, turns) in [
+            (Some(forms.messages), &equal, false),
+            (in_turns, &equal, true),
+            (forms.mix, &mix, false),
+        ] {
+            let Some(form) = form else { continue };
+            let bytes = &mut Bytes {
+                nonces: &nonces,
+                data: &all_data,
+                texts: &mut all_texts,
+                tags: &mut tags,
+            };
+            let mut batch = messages(info, bytes, lengths, turns);
+            calls(form, &mut |comb, op| {
+                comb.run(op, &key, &mut batch[..]).is_ok()
             });
         }
         let text = match info.kind {
@@ -156,7 +186,7 @@ fn measure(
             };
             packed = packed.associated_data(&all_data, layout);
         }
-        calls(as_columns, &mut |comb, op| {
+        calls(forms.packed, &mut |comb, op| {
             comb.run(op, &key, &mut packed).is_ok()
         });
     }
