@@ -177,10 +177,10 @@ fn page_of(table: &Table) -> Result<String, String> {
          associated data where the mode takes any, AES-128, one key, 16 lanes (aesni: 8). `messages`\n\
          is a slice of `Message`, `packed` a `Packed` batch by offsets, `turns` a slice in which every\n\
          fifth message has 4 bytes of associated data, `mix` a slice of the internet mix, 710 bytes in the\n\
-         mean (717 in whole blocks), on a CPU with AVX-512; `messages-scalar`, `packed-scalar` and `turns-scalar` are the same\n\
-         on one without, where batches are checked and read without its vectors; `one` is a call of a key for one message, on the widest backend that a\n\
-         CPU has. Nothing is done as on the CPU that counts: what is chosen by CPU is chosen as on one that\n\
-         is not known.\n\n\
+         mean (717 in whole blocks), on a CPU with AVX-512; `messages-scalar`, `packed-scalar` and\n\
+         `turns-scalar` are the same on one without, where batches are checked and read without its vectors;\n\
+         `one` is a call of a key for one message, on the widest backend that a CPU has. Nothing is done as\n\
+         on the CPU that counts: what is chosen by CPU is chosen as on one that is not known.\n\n\
          `cargo xtask instructions` counts and compares; with `--update` it writes this page.\n\
          Compiled by {}.\n\n",
         String::from_utf8_lossy(&version.stdout).trim()

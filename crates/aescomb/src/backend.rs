@@ -137,8 +137,9 @@ impl Backend {
     /// that only crowd the first-level cache: messages 2,048 bytes apart cost
     /// 2.6 times as much with 32 lanes as with 16 on Sapphire Rapids.
     ///
-    /// On Ice Lake, CBC, CFB and OFB encryption takes 32 where this many are asked for, if there are 64 messages and
-    /// more, of one length of at least 512 bytes, under one key, and not half a page apart.
+    /// On Ice Lake, CBC, CFB and OFB encryption takes 32 where this many are asked for, if messages have one key and
+    /// are not half a page apart: 64 and more of one length of at least 512 bytes, or 256 to 511 of mixed lengths,
+    /// 640 to 2,047 bytes in the mean.
     pub fn default_lanes(self) -> usize {
         ask();
         match self {

@@ -470,6 +470,16 @@ impl Lanes {
     }
 }
 
+#[inline(always)]
+fn data_of(job: &Job) -> *const u8 {
+    job.data
+}
+
+#[inline(always)]
+fn nonce_of(job: &Job) -> *const u8 {
+    job.nonce
+}
+
 /// Where a pass finds a text, the first one or one after it.
 #[inline(always)]
 fn source<M: Pass>(job: &Job, again: bool) -> *const u8 {
@@ -684,25 +694,13 @@ impl Group<'_, '_> {
         if alike && !has_rows(first.data_len) && !has_rows(nonce_len) {
             if first.components == 1 {
                 M::open_data(c, state);
-                self.absorb_end::<S, M>(
-                    s,
-                    c,
-                    state,
-                    first.data_len,
-                    #[inline(always)]
-                    |job| job.data,
-                );
+                // SAFETY: all have one component of this length.
+                unsafe { self.absorb_end::<S, M>(s, c, state, first.data_len, data_of) };
             }
             if nonce_len > 0 {
                 M::open_data(c, state);
-                self.absorb_end::<S, M>(
-                    s,
-                    c,
-                    state,
-                    nonce_len,
-                    #[inline(always)]
-                    |job| job.nonce,
-                );
+                // SAFETY: all have a nonce of this length.
+                unsafe { self.absorb_end::<S, M>(s, c, state, nonce_len, nonce_of) };
             }
             return;
         }
@@ -731,14 +729,8 @@ impl Group<'_, '_> {
         {
             // Nothing, or one end in all lanes.
             if left > 0 {
-                self.absorb_end::<S, M>(
-                    s,
-                    c,
-                    state,
-                    len,
-                    #[inline(always)]
-                    |job| job.data,
-                );
+                // SAFETY: all have data of this length.
+                unsafe { self.absorb_end::<S, M>(s, c, state, len, data_of) };
             }
             return;
         }
@@ -746,10 +738,12 @@ impl Group<'_, '_> {
         self.absorb::<S, M>(s, c, state);
     }
 
-    /// Absorbs strings of messages, `len` bytes in each, which have no rows, from where they are `at`: a job's
-    /// data or nonce, of which lanes without a message have two blocks.
+    /// Absorbs strings of `len` bytes, which have no rows: the data or the nonces of jobs.
+    ///
+    /// # Safety
+    /// All messages in lanes have so many bytes there. (Lanes without a message have two blocks.)
     #[inline(always)]
-    fn absorb_end<S: Isa, M: Pass>(
+    unsafe fn absorb_end<S: Isa, M: Pass>(
         &self,
         s: S,
         c: &impl Cipher<W = S::W>,
@@ -759,7 +753,7 @@ impl Group<'_, '_> {
     ) {
         let (begin, _, left) = const { M::SHAPE.strings() }.split(len);
         let mut block = s.splat(&[0; 16]);
-        // SAFETY: they have that many bytes, at most 16.
+        // SAFETY: the caller's; what has no rows leaves 16 bytes at most.
         unsafe {
             gather_of(
                 s,

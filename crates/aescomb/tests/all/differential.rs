@@ -286,7 +286,7 @@ pub(crate) fn large_batches_of_serial_modes() {
     });
 }
 
-/// Those whose results are what the next row takes.
+/// Modes whose rows are linked when they encrypt: a row takes what the one before it made.
 const LINKED: [Mode; 4] = [Mode::Cbc, Mode::CbcPkcs7, Mode::Cfb128, Mode::Ofb];
 
 /// Many long texts of mixed lengths, which modes that are linked may do in more lanes than are asked for.
